@@ -15,6 +15,7 @@ from crowdgate.gate import NEAREST, NUMBERS, NUMBERS_OF_FORMAT_2, NumberFormat, 
 from crowdgate.kind.attachment import Attachment, Context
 from crowdgate.manifest import INFORMED, NAME, Manifest, approvals_text, series_text
 from crowdgate.measures import MEASURES
+from crowdgate.publish.descriptions import DESCRIPTIONS, description
 from crowdgate.publish.file_names import SIGNED
 from crowdgate.publish.register import REGISTER, parse_register, read_register
 from crowdgate.signing.statement import (
@@ -148,6 +149,18 @@ def _register_evidence(_: Manifest, candidate: Candidate, found: bytes) -> Candi
     return replace(candidate, register=read_register(found, candidate.static.levels))
 
 
+def _description(name: str) -> Attachment:
+    """Return the attachment of a description for other tools. Releases need not have one."""
+
+    def problems(context: Context, found: bytes | None) -> Iterator[str]:
+        if found is not None and found != description(name, context.manifest, context.dictionary):
+            yield "this description differs from what the manifest and the dictionary say"
+
+    return Attachment(
+        lambda context: description(name, context.manifest, context.dictionary), problems, describing=name
+    )
+
+
 REGISTERED = Attachment(lambda context: context.register, _register_problems, evidence=_register_evidence)
 README = Attachment(_readme, _readme_problems)
 SIGNATURE = Attachment(_signature, _signature_problems, closing=True)
@@ -155,6 +168,7 @@ ATTACHMENTS = {
     "README.md": README,
     **{record_file(question): _audit(question) for question in AUDITS},
     REGISTER: REGISTERED,
+    **{file: _description(name) for name, (file, _) in DESCRIPTIONS.items()},
     SIGNED: SIGNATURE,
 }
 """Attachments (files of a release besides manifest and data) by the name of the file."""

@@ -212,3 +212,8 @@ limit of a noisy count: with few people a figure about their attributes reveals 
 
 MOST_WORKERS = 256
 """Processes that count one table."""
+LARGEST_WORKBOOK = 1 << 30
+"""Bytes of an Excel workbook, decompressed: a full sheet of some 60 columns."""
+
+MOST_DESCRIBED_VALUES = 1000
+"""Values of a column that descriptions for other tools list; dictionary.csv lists all."""

@@ -23,6 +23,8 @@ from crowdgate.policy.policy import MechanismSpec
 from crowdgate.sources import SOURCES
 from tests.databases import DATABASES, Tables, missing_postgres, patients
 from tests.servers import PostgresqlServer
+from tests.sources.s3_server import running_store
+from tests.sources.table_files import WRITERS
 from tests.workshop import BUDGET, CONTRACT, MARK, Row, Workshop, good_rows, write_csv, write_parquet
 
 EPSILON, DELTA = Fraction(2), Fraction(1, 100)
@@ -45,10 +47,43 @@ def _database(write: Callable[[Path, Tables], str]) -> Callable[[Path, Sequence[
     return lambda folder, rows: write(folder, patients(rows))
 
 
+def _form(name: str) -> Callable[[Path, Sequence[Row]], str]:
+    """Return a writer of the rows, as texts, in a form of `table_files`."""
+    kind, file, write = WRITERS[name]
+    file = file.replace("t.", "patients.", 1)
+
+    def written(folder: Path, rows: Sequence[Row]) -> str:
+        write(folder / file, {column: [_text(row.get(column)) for row in rows] for column in rows[0]})
+        return f"{{server: local, type: local, path: {file}, format: {kind}}}"
+
+    return written
+
+
+def _text(cell: object) -> str | None:
+    return None if cell is None else str(cell)
+
+
+def _stored(name: str) -> Callable[[Path, Sequence[Row]], str]:
+    """Return a writer of the rows as an object of a store of this process."""
+
+    def written(folder: Path, rows: Sequence[Row]) -> str:
+        url, objects = running_store()
+        TABLES[name](folder, rows)
+        (path,) = folder.glob("patients*")
+        key = f"{len(objects)}/{path.name}"
+        objects[f"bucket/{key}"] = path.read_bytes()
+        path.unlink()
+        return f"{{server: store, type: s3, location: 's3://bucket/{key}', endpointUrl: '{url}', format: {name}}}"
+
+    return written
+
+
 TABLES: dict[str, Callable[[Path, Sequence[Row]], str]] = {
     "parquet": _file("parquet", write_parquet),
     "csv": _file("csv", write_csv),
     **{name: _database(write) for name, write in DATABASES.items()},
+    **{name: _form(name) for name in ("arrow", "excel", "spss", "stata", "sas")},
+    **{f"s3 {name}": _stored(name) for name in ("parquet", "csv", "arrow")},
 }
 """By source: a function that writes rows (patient, age, ward, note) and returns the contract's line of its server.
 

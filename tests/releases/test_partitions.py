@@ -18,7 +18,7 @@ from crowdgate.noise import NoiseSource
 from crowdgate.publish.file_names import STAGING
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
-from crowdgate.sources import files, parquet, workers
+from crowdgate.sources import csv, files, parquet, workers
 from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts
 from crowdgate.sources.source import TablePart
 from crowdgate.sources.workers import executor_of
@@ -103,8 +103,8 @@ def backwards(_: object = None) -> Executor:
 
 
 def small_parts(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(files, "PART_BYTES", 1)
-    patch.setattr(parquet, "PART_BYTES", 1)
+    for module, limit in ((files, "PART_ROWS"), (parquet, "PART_ROWS"), (files, "PART_BYTES"), (csv, "PART_BYTES")):
+        patch.setattr(module, limit, 50)
 
 
 @contextmanager

@@ -111,7 +111,7 @@ def test_a_table_that_is_here_and_cannot_be_read_is_an_error(
     def refused(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr(files, "_find", refused)
+    monkeypatch.setattr(files, "table_files", refused)
     (problem,) = problems_of(workshop)
     assert problem.found == f"patients.parquet can't be read: {error.strerror}"
     (of_contract,) = lint(workshop.contract).problems

@@ -70,8 +70,8 @@ def contracts_describing(path: Path, among: Iterable[Contract]) -> list[Contract
 
 
 def _files(path: Path) -> set[object]:
-    """Return the identities of a file, or of a folder and its files; two names of one file have the same identity."""
-    return {_identity(each) for each in (path, *(path.iterdir() if path.is_dir() else ()))}
+    """Return the identities of a file, or of a folder and all files below it; names of one file have one identity."""
+    return {_identity(each) for each in (path, *(path.rglob("*") if path.is_dir() else ()))}
 
 
 def _identity(path: Path) -> object:

@@ -22,9 +22,9 @@ from crowdgate.sampling import KEY_BYTES, SecretKey
 from crowdgate.sources import Source, open_source
 from crowdgate.sources.counting import CountingTask, PartialCounts, count_table, histograms, serial
 from crowdgate.sources.files import FileSource
+from crowdgate.sources.locations import opened
 from crowdgate.sources.people import bounded_entries
 from crowdgate.sources.source import table_changed
-from crowdgate.system.regular_files import plain_file
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -98,6 +98,6 @@ def _digests(source: Source) -> tuple[str, ...]:
     """Return the SHA-256 of each file of a source of files, sorted; an empty tuple for other sources."""
     found = []
     for path in source.paths if isinstance(source, FileSource) else ():
-        with plain_file(path) as file:
+        with opened(path) as file:
             found.append(hashlib.file_digest(file, "sha256").hexdigest())
     return tuple(sorted(found))

@@ -271,6 +271,12 @@ class Publish(Strict):
         ValueField("the formats of the same data", unordered),
     ]
     """The formats of the data files."""
+    describe: Annotated[
+        list[Literal["croissant", "dcat", "ddi", "frictionless"]],
+        Field(default_factory=list),
+        ValueField("descriptions of the release for other tools", unordered),
+    ]
+    """Descriptions of the release for other tools: Croissant, DCAT-AP, DDI Codebook, Frictionless Data Package."""
     deployments_may_set: Annotated[
         list[Literal["to", "input", "ledger", "policy", "working_copy"]],
         Field(default_factory=list),

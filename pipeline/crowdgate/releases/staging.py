@@ -1,7 +1,9 @@
 """Files of a release of any kind: the published files, the manifest, and the curator's private record."""
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from importlib.metadata import version
 from typing import Any, BinaryIO
 
@@ -22,6 +24,7 @@ from crowdgate.kind.run import Approval, CountedTable, JudgedCandidate, Reserved
 from crowdgate.manifest import FileFields, GateFields, Manifest
 from crowdgate.manifest.values import ManifestFields
 from crowdgate.measures.unique_people import joint_tables
+from crowdgate.publish.dictionary import DICTIONARY
 from crowdgate.risk.class_sizes import ClassSizes
 from crowdgate.signing.keys import SigningKey
 
@@ -67,23 +70,46 @@ class ReleaseContents:
 
     def writers(self) -> dict[str, Writer]:
         """Return the writers of the published files: the kind's data in the policy's formats, and the attachments."""
-        formats = {name: FORMATS[name] for name in self.manifest.formats}
         run, levels = self.reserved.run, self.judged.candidate.static.levels
         register = None if run.register is None else run.register.written(levels)
         page = self.kind.page(self.manifest, self.contents)
         context = Context(manifest=self.manifest, page=page, audits=run.audit_records, register=register)
-        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.closing}
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if not each.is_last}
         attached = {name: _writer(data) for name, data in made.items() if data is not None}
-        return {**self.kind.files(self.manifest, self.contents, formats), **attached}
+        return {**self._data_writers(), **attached}
+
+    def _data_writers(self) -> dict[str, Writer]:
+        formats = {name: FORMATS[name] for name in self.manifest.formats}
+        return dict(self.kind.files(self.manifest, self.contents, formats))
+
+    def _descriptions(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
+        """Return the descriptions for other tools that the policy lists, by file name."""
+        wanted = self.reserved.run.plan.bundle.policy.spec.publish.describe
+        if not wanted:
+            return {}
+        dictionary = io.BytesIO()
+        self._data_writers()[DICTIONARY](dictionary)
+        said = self.manifest.model_copy(update={"files": dict(files)})
+        context = Context(manifest=said, dictionary=dictionary.getvalue())
+        made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.describing in wanted}
+        return {name: data for name, data in made.items() if data is not None}
 
     def seal(self, files: Mapping[str, FileFields]) -> dict[str, bytes]:
         """Return the bytes, by file name, of the manifest with these `files`, and of the files that are made
         from it.
         """
-        said = self.manifest.model_copy(update={"files": dict(files)})
+        described = self._descriptions(files)
+        digests = {
+            name: FileFields(bytes=len(data), sha256=sha256(data).hexdigest()) for name, data in described.items()
+        }
+        said = self.manifest.model_copy(update={"files": {**files, **digests}})
         context = Context(manifest=said, sealed=said.sealed(), signer=self.signer)
         made = {name: each.make(context) for name, each in ATTACHMENTS.items() if each.closing}
-        return {manifest.NAME: context.sealed, **{name: data for name, data in made.items() if data is not None}}
+        return {
+            **described,
+            manifest.NAME: context.sealed,
+            **{name: data for name, data in made.items() if data is not None},
+        }
 
 
 def check_manifest_fits(plan: Plan, release_id: str, slot: str) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
 from crowdgate.sources.files import file_reader
+from crowdgate.sources.s3 import object_reader
 from crowdgate.sources.source import Reader, Source
 from crowdgate.sources.sql.table import database_reader
 
@@ -17,33 +19,30 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from crowdgate.sources.arrow_stream import ArrowTable
-    from crowdgate.sources.files import FileFormat
+    from crowdgate.sources.files import FileFormat, HeaderReader
+    from crowdgate.sources.locations import Location
     from crowdgate.sources.sql.dialect import Dialect
     from crowdgate.sources.table_header import TableHeader
 
 
-def _parquet_files(settings: Mapping[str, str]) -> FileFormat:
-    from crowdgate.sources.parquet import files
+def _make(module: str) -> Callable[[Mapping[str, str]], FileFormat]:
+    """Return the function `files` of a module here, which is imported at its first call."""
 
-    return files(settings)
+    def files(settings: Mapping[str, str]) -> FileFormat:
+        found: FileFormat = import_module(f"{__name__}.{module}").files(settings)
+        return found
 
-
-def _csv_files(settings: Mapping[str, str]) -> FileFormat:
-    from crowdgate.sources.csv import files
-
-    return files(settings)
+    return files
 
 
-def _parquet_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
-    from crowdgate.sources.parquet_schema import parquet_header
+def _describe(module: str, function: str) -> HeaderReader:
+    """Return the function of a module here that reads headers; the module is imported at its first call."""
 
-    return parquet_header(path, settings, expected)
+    def described(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+        found: TableHeader = getattr(import_module(f"{__name__}.{module}"), function)(path, settings, expected)
+        return found
 
-
-def _csv_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
-    from crowdgate.sources.csv_header import csv_header
-
-    return csv_header(path, settings, expected)
+    return described
 
 
 def _sqlite() -> Dialect:
@@ -77,11 +76,26 @@ def _schema(default: str) -> ServerSetting:
     return ServerSetting(r"[^\0]{1,63}", "the name of a schema of the database", default)
 
 
+SHEET = ServerSetting(r"[^\0]{1,31}|", "the name of the sheet; needed if the workbook has several", "")
+VALUES = ServerSetting("labels|codes", "labels, or codes for values without their labels", "labels")
+_STATISTICS = (_make("statistics_formats"), _describe("statistics_formats", "statistics_header"))
+_PARQUET = ((".parquet",), _make("parquet"), _describe("parquet_schema", "parquet_header"))
+_CSV = ((".csv", ".csv.gz", ".csv.zst"), _make("csv"), _describe("csv_header", "csv_header"))
+_ARROW = ((".arrow", ".arrows", ".feather", ".ipc"), _make("arrow_ipc"), _describe("arrow_schema", "arrow_header"))
+_EXCEL = ((".xlsx", ".xlsm", ".xlsb", ".xls"), _make("excel"), _describe("excel", "excel_header"))
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        file_reader("parquet", (".parquet",), _parquet_files, _parquet_header, {"path": PATH}),
-        file_reader("csv", (".csv",), _csv_files, _csv_header, {"path": PATH}, {"delimiter": DELIMITER}),
+        file_reader("parquet", *_PARQUET, {"path": PATH}),
+        file_reader("csv", *_CSV, {"path": PATH}, {"delimiter": DELIMITER}),
+        file_reader("arrow", *_ARROW, {"path": PATH}),
+        file_reader("excel", *_EXCEL, {"path": PATH}, {"sheet": SHEET}),
+        file_reader("spss", (".sav", ".zsav", ".por"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
+        file_reader("stata", (".dta",), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
+        file_reader("sas", (".sas7bdat", ".xpt"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
+        object_reader("parquet", *_PARQUET),
+        object_reader("csv", *_CSV, {"delimiter": DELIMITER}),
+        object_reader("arrow", *_ARROW),
         database_reader(ServerRule("local", "sqlite", {"path": PATH}, {}, is_database=True), _sqlite, "sqlite"),
         database_reader(
             ServerRule("duckdb", None, {"database": PATH, "schema": _schema("main")}, {}, is_database=True),
@@ -101,6 +115,7 @@ SOURCES: dict[str, Reader] = {
         ),
     )
 }
+"""The sources by the name of their reader. A contract names one by the type and the format of its server."""
 
 
 def open_source(contract: Contract, columns: Sequence[str], instead: Path | ArrowTable | None = None) -> Source:
@@ -119,9 +134,10 @@ def open_source(contract: Contract, columns: Sequence[str], instead: Path | Arro
 
 
 def _reader_of(contract: Contract, path: Path | None) -> Reader:
-    by_suffix = {suffix: reader for reader in SOURCES.values() for suffix in reader.suffixes}
     own = SOURCES[contract.server.reader]
-    return own if path is None or os.path.isdir(path) else by_suffix.get(path.suffix.lower(), own)
+    if path is None or os.path.isdir(path):
+        return own
+    return next((reader for reader in SOURCES.values() if path.name.lower().endswith(reader.suffixes)), own)
 
 
 __all__ = ["SOURCES", "Reader", "Source", "open_source"]

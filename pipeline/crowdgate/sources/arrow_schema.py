@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from crowdgate.errors import FileFault
-from crowdgate.sources.table_header import CellType, HeaderColumn
-from crowdgate.system.regular_files import plain_file
+from crowdgate.sources.locations import Location, opened
+from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
 
-_MAGIC = b"ARROW1\0\0"
+MAGIC = b"ARROW1\0\0"
 """The first bytes of an IPC file; a stream begins with its schema."""
 
 
-def arrow_columns(path: Path) -> tuple[HeaderColumn, ...]:
+def arrow_columns(path: Location) -> tuple[HeaderColumn, ...]:
     """Return the columns of an Arrow IPC file or stream. Raises FileFault without a schema, OSError without a file."""
     import pyarrow as pa
 
-    with plain_file(path) as file:
-        file.seek(len(_MAGIC) if file.read(len(_MAGIC)) == _MAGIC else 0)
+    with opened(path) as file:
+        file.seek(len(MAGIC) if file.read(len(MAGIC)) == MAGIC else 0)
         try:
             schema = pa.ipc.read_schema(file)
         except (pa.ArrowException, EOFError, ValueError, MemoryError, OSError):
@@ -26,6 +26,12 @@ def arrow_columns(path: Path) -> tuple[HeaderColumn, ...]:
     if schema is None:
         raise FileFault(f"{path.name}: not a readable Arrow file: its schema is missing or damaged")
     return tuple(HeaderColumn(field.name, _cell_type(field.type)) for field in schema)
+
+
+def arrow_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+    """Return the columns of an Arrow IPC file or stream. Raises FileFault without a schema, OSError without a file."""
+    del settings, expected  # they are about text
+    return TableHeader(path.name, "the schema", arrow_columns(path))
 
 
 def _cell_type(stated: Any) -> CellType:

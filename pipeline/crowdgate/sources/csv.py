@@ -6,9 +6,10 @@ position only; within a block, rows without a quote come first.
 """
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,14 @@ import pyarrow.csv
 
 from crowdgate.limits import LONGEST_LINE
 from crowdgate.sources.csv_header import BOM, read_header
-from crowdgate.sources.files import Slice, Stamp
+from crowdgate.sources.files import PART_BYTES, Slice
+from crowdgate.sources.locations import Location, Stamp, codec_of, decompressed, opened
 from crowdgate.sources.source import Batch
-from crowdgate.system.regular_files import plain_file
 
 BLOCK_BYTES = 16 << 20
 _QUOTE = b'"'
+_SEARCHED = 1 << 16
+"""The bytes that are searched at once for the end of a line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,20 +41,48 @@ class Block:
         return len(self.cells[0]) if self.cells else 0
 
 
-def read_blocks(path: Path, body: int, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[bytes, int]]:
-    """Yield blocks of whole lines after the header, each with the byte position that reading has reached."""
-    with plain_file(path) as file:
-        file.seek(body)
-        rest = bytearray()
-        while chunk := file.read(block_bytes):
-            cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
-            if cut:
-                yield _closed(rest, chunk[:cut]), file.tell()
-                rest = bytearray(chunk[cut:])
-            elif len(rest) <= LONGEST_LINE:
-                rest += chunk
-        if rest:
-            yield bytes(rest), file.tell()
+def read_blocks(
+    path: Location, body: int, block_bytes: int = BLOCK_BYTES, first: int = 0, last: int | None = None
+) -> Iterator[tuple[bytes, int]]:
+    """Yield blocks of whole lines after the header, each with the byte position that reading has reached.
+
+    Lines are those that begin at bytes `first` to `last` (None: to the end); of a compressed file, all lines.
+    """
+    if codec_of(path) is None:
+        with opened(path) as file:
+            start = _line_start(file, first, body)
+            end = sys.maxsize if last is None else _line_start(file, last, body)
+            file.seek(start)
+            yield from _blocks(lambda: file.read(min(block_bytes, end - file.tell())), file.tell)
+    else:
+        with decompressed(path) as (content, file):
+            content.read(body)
+            yield from _blocks(lambda: content.read(block_bytes), file.tell)
+
+
+def _line_start(file: Any, at: int, body: int) -> int:
+    """Return where the first line begins at byte `at` or after it, or the end of the file; lines begin at `body`."""
+    if at <= body:
+        return body
+    file.seek(at - 1)
+    while chunk := bytes(file.read(_SEARCHED)):
+        found = [place for place in (chunk.find(b"\n"), chunk.find(b"\r")) if place >= 0]
+        if found:
+            return int(file.tell()) - len(chunk) + min(found) + 1
+    return int(file.tell())
+
+
+def _blocks(read: Callable[[], bytes], position: Callable[[], int]) -> Iterator[tuple[bytes, int]]:
+    rest = bytearray()
+    while chunk := bytes(read()):
+        cut = max(chunk.rfind(b"\n"), chunk.rfind(b"\r")) + 1
+        if cut:
+            yield _closed(rest, chunk[:cut]), position()
+            rest = bytearray(chunk[cut:])
+        elif len(rest) <= LONGEST_LINE:
+            rest += chunk
+    if rest:
+        yield bytes(rest), position()
 
 
 def _closed(rest: bytearray, chunk: bytes) -> bytes:
@@ -165,28 +196,33 @@ def _split(line: bytes, delimiter: str) -> list[bytes] | None:
 
 @dataclass(frozen=True)
 class CsvFiles:
-    """The format CSV with this delimiter. A file is one slice: only its header is read when it is opened."""
+    """The format CSV with this delimiter. Only the header of a file is read when it is opened. A slice is a stretch of
+    bytes, whose lines begin there; a compressed file is one slice.
+    """
 
     delimiter: str
 
-    def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
+    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
         """Return the column names in the file's header."""
         del needed  # every cell of CSV is plain
         return read_header(path, self.delimiter).names
 
-    def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield the whole file as one slice."""
-        yield Slice(path, size, stamp)
+    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
+        """Yield stretches of about the size of a part."""
+        count = 1 if codec_of(path) else max(1, size // PART_BYTES)
+        edges = [size * piece // count for piece in range(count + 1)]
+        for first, last in pairwise(edges):
+            yield Slice(path, last - first, stamp, first, last)
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of a file in batches, one for each block of whole lines."""
         del unique  # cells are bytes; those of attributes are looked up by distinct values
         header = read_header(part.path, self.delimiter)
         wanted = [header.names.index(name) for name in columns]
-        for block, done in read_blocks(part.path, header.body):
+        for block, done in read_blocks(part.path, header.body, BLOCK_BYTES, part.first, part.last):
             parsed = parse(block, self.delimiter, len(header.names), wanted)
             cells = dict(zip(columns, parsed.cells, strict=True))
-            yield Batch(parsed.rows, parsed.ragged, cells, done)
+            yield Batch(parsed.rows, parsed.ragged, cells, min(part.size, done - part.first))
 
 
 def files(settings: Mapping[str, str]) -> CsvFiles:

@@ -2,14 +2,14 @@
 
 import csv
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LONGEST_HEADER, LONGEST_LINE
+from crowdgate.sources.locations import Location, codec_of, decompressed, opened
 from crowdgate.sources.table_header import HeaderColumn, TableHeader
-from crowdgate.system.regular_files import plain_file
 
 BOM = b"\xef\xbb\xbf"
 _PARQUET = b"PAR1"
@@ -27,7 +27,7 @@ class Header:
     body: int
 
 
-def read_header(path: Path, delimiter: str) -> Header:
+def read_header(path: Location, delimiter: str) -> Header:
     """Return the header, i.e. the file's first record, which may hold quoted line ends.
 
     Raises FileFault if there is none or it is unreadable.
@@ -44,7 +44,7 @@ def read_header(path: Path, delimiter: str) -> Header:
     raise FileFault(f"{path.name}: the header cannot be read as UTF-8 text with delimiter {delimiter!r}")
 
 
-def other_headers(path: Path, delimiters: Iterable[str] = DELIMITERS) -> dict[str, tuple[str, ...]]:
+def other_headers(path: Location, delimiters: Iterable[str] = DELIMITERS) -> dict[str, tuple[str, ...]]:
     """Return the names in the header by delimiter, for each of the delimiters that gives several names."""
     found: dict[str, tuple[str, ...]] = {}
     for delimiter in delimiters:
@@ -53,7 +53,7 @@ def other_headers(path: Path, delimiters: Iterable[str] = DELIMITERS) -> dict[st
     return {delimiter: names for delimiter, names in found.items() if len(names) > 1}
 
 
-def csv_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+def csv_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
     """Return the columns of a CSV file by its header. If one of the `expected` names is missing, other delimiters are
     tried as well.
 
@@ -66,14 +66,36 @@ def csv_header(path: Path, settings: Mapping[str, str], expected: Collection[str
     return TableHeader(path.name, "the header line", tuple(map(HeaderColumn, names)), hints, certain=False)
 
 
-def _starts(path: Path) -> Iterator[tuple[bytes, bool]]:
-    """Yield longer and longer starts of a file, each with True if it is all of the file."""
+def _starts(path: Location) -> Iterator[tuple[bytes, bool]]:
+    """Yield longer and longer starts of a file, each with True if it is all of the file.
+
+    Raises FileFault if the file can't be decompressed.
+    """
     for size in _SIZES:
-        with plain_file(path) as file:
-            start = file.read(size + 1)
+        with _content(path) as file:
+            start = bytes(file.read(size + 1))
         yield start, len(start) <= size
         if len(start) <= size:
             return
+
+
+@contextmanager
+def _content(path: Location) -> Iterator[Any]:
+    """Open the text of a file, decompressed as its suffix states."""
+    if codec_of(path) is None:
+        with opened(path) as file:
+            yield file
+        return
+    damaged = False
+    try:
+        with decompressed(path) as (content, _):
+            yield content
+    except (OSError, EOFError, ValueError) as error:
+        damaged = not getattr(error, "errno", None)  # an error of the system has a number
+        if not damaged:
+            raise
+    if damaged:
+        raise FileFault(f"{path.name}: the file can't be decompressed: expected {codec_of(path)}")
 
 
 def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:

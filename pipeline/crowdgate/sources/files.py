@@ -1,52 +1,65 @@
 """Tables in files: one file, or a folder of them with the same columns. A format reads one file.
 
 A row can't stop a run (an unknown value, a null, bad UTF-8, a ragged line). A faulty file stops it with a FileFault,
-whose message names the file and the column and nothing of their contents.
+whose message names the file and the column and nothing of their contents. Folders `column=value` are columns too, and
+their values are cells.
 """
 
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
+from crowdgate.sources.locations import Location, Partition, Stamp, TableFile, stamp_of, table_files
 from crowdgate.sources.source import Batch, Reader, table_changed
-from crowdgate.sources.table_header import TableHeader
+from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
 
-PART_BYTES = 1 << 23
-"""The size at which a part is closed: many small files are one part, a large one may be several."""
-
-Stamp = tuple[int, ...]
-"""Size, device and inode, and the times of a file's contents and of its entry, which can't be set back."""
+PART_ROWS = 1 << 20
+"""The most rows of a part, unless it is one piece of a file that is not cut."""
+PART_BYTES = 1 << 27
+"""The most bytes of a part of files whose number of rows is unknown before they are read."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Some rows of a file: the whole file, or a stretch that its format identifies by `first` and `last`."""
+    """Some rows of a file: the whole file, or a stretch that its format identifies by `first` and `last`. `rows` is
+    their number (0: unknown).
+    """
 
-    path: Path
+    path: Location
     size: int
     stamp: Stamp
     first: int = 0
     last: int = 0
+    rows: int = 0
+    partition: Partition = ()
+
+    @property
+    def load(self) -> float:
+        """The size of the slice as a share of the largest part."""
+        return self.rows / PART_ROWS if self.rows else self.size / PART_BYTES
 
 
 class FileFormat(Protocol):
     """A file format of tables: it reads one file."""
 
-    def columns(self, path: Path, needed: Sequence[str]) -> tuple[str, ...]:
+    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
         """Return the names of the file's columns. Raises FileFault if they are unreadable, or a needed column has no
         plain cells.
         """
 
-    def slices(self, path: Path, size: int, stamp: Stamp) -> Iterator[Slice]:
+    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
         """Yield the file in slices, in order."""
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of a slice in batches. `Batch.done` counts the bytes of the slice read so far."""
+
+
+HeaderReader = Callable[[Location, Mapping[str, str], Collection[str]], TableHeader]
+"""A function that returns the header of a file by its server's settings and the names of the contract's columns."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +78,29 @@ class FilePart:
         """Yield batches of all slices. Before and after, each file must be as it was when the table was opened."""
         before = 0
         for each in self.slices:
-            for batch in _guarded(each, self.format.read(each, columns, unique)):
+            for batch in _guarded(each, self._batches(each, columns, unique)):
                 yield replace(batch, done=before + batch.done)
             before += each.size
             if _has_changed(each):
                 raise table_changed()
+
+    def _batches(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        """Yield batches of a slice, with the columns that the folders of its file state."""
+        stated = {name: value for name, value in part.partition if name in columns}
+        read = [name for name in columns if name not in stated]
+        if columns and not read:  # one column tells the number of rows
+            read = list(self.format.columns(part.path, ())[:1])
+        for batch in self.format.read(part, read, unique):
+            constants = {name: _constant(value, batch.rows) for name, value in stated.items()}
+            yield replace(batch, cells={**batch.cells, **constants})
+
+
+def _constant(value: bytes | None, rows: int) -> Any:
+    """Return a column of one value, as an Arrow dictionary."""
+    import pyarrow as pa
+
+    indices = pa.nulls(rows, pa.int32()) if value is None else pa.repeat(pa.scalar(0, pa.int32()), rows)
+    return pa.DictionaryArray.from_arrays(indices, pa.array([value or b""], pa.binary()))
 
 
 @dataclass(frozen=True)
@@ -77,7 +108,7 @@ class FileSource:
     """A table in opened files."""
 
     parts: tuple[FilePart, ...]
-    paths: tuple[Path, ...]
+    paths: tuple[Location, ...]
 
     def fingerprint(self) -> object:
         """Return the stamp of every file, which changes with the file."""
@@ -88,7 +119,7 @@ def file_reader(
     name: str,
     suffixes: tuple[str, ...],
     make: Callable[[Mapping[str, str]], FileFormat],
-    described: Callable[[Path, Mapping[str, str], Collection[str]], TableHeader],
+    described: HeaderReader,
     keys: Mapping[str, ServerSetting],
     properties: Mapping[str, ServerSetting] | None = None,
 ) -> Reader:
@@ -98,64 +129,60 @@ def file_reader(
     rule = ServerRule("local", name, keys, properties or {})
     defaults = {key: setting.default for key, setting in rule.properties.items() if setting.default is not None}
 
-    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
+    def opened_table(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
         own = contract.server.reader == name
         stated = contract.server.settings if own else defaults
         place = contract.server.path if path is None else path
-        return _open(place, suffixes, make(stated), needed)
+        return open_files(table_files(place, suffixes), make(stated), needed)
 
     def header(contract: Contract) -> TableHeader:
         place = contract.server.path
         place.lstat()  # a table that is elsewhere is no fault of the contract
-        return described(_find(place, suffixes)[0], contract.server.settings, contract.columns)
+        return header_of(table_files(place, suffixes), described, contract)
 
-    return Reader(name, rule, suffixes, opened, header)
+    return Reader(name, rule, suffixes, opened_table, header)
 
 
-def _open(place: Path, suffixes: Sequence[str], reading: FileFormat, needed: Sequence[str]) -> FileSource:
-    """Open a file, or a folder of files, as a table: only headers and footers are read."""
-    paths = _find(place, suffixes)
+def header_of(files: Sequence[TableFile], described: HeaderReader, contract: Contract) -> TableHeader:
+    """Return the header of the first file, with the columns that its folders state."""
+    first = files[0]
+    found = described(first.location, contract.server.settings, contract.columns)
+    stated = tuple(HeaderColumn(name, CellType.TEXT) for name, _ in first.partition)
+    return replace(found, columns=(*found.columns, *stated))
+
+
+def open_files(files: Sequence[TableFile], reading: FileFormat, needed: Sequence[str]) -> FileSource:
+    """Open files as a table: only headers and footers are read. Raises FileFault for files of different columns."""
     first: tuple[str, ...] | None = None
     slices: list[Slice] = []
-    for path in paths:
-        names, found = _open_file(path, reading, needed)
-        _check_columns(path, names, first or names, paths[0].name, needed)
+    for each in files:
+        names, found = _open_file(each, reading, needed)
+        _check_columns(each.location, names, first or names, files[0].location.name, needed)
         first = first or names
         slices += found
-    return FileSource(tuple(FilePart(reading, part) for part in _parts(slices)), tuple(paths))
+    paths = tuple(each.location for each in files)
+    return FileSource(tuple(FilePart(reading, part) for part in _parts(slices)), paths)
 
 
-def _find(place: Path, suffixes: Sequence[str]) -> list[Path]:
-    if not os.path.isdir(place):  # pathlib raises where a name is too long
-        if not os.path.isfile(place):
-            why = (
-                "the table is a folder or another special file, and must be a plain file"
-                if os.path.lexists(place)
-                else "there is no such file or directory"
-            )
-            raise FileFault(f"{place.name}: {why}")
-        return [place]
+def _open_file(file: TableFile, reading: FileFormat, needed: Sequence[str]) -> tuple[tuple[str, ...], list[Slice]]:
+    path, stated = file.location, tuple(name for name, _ in file.partition)
     try:
-        found = [path for path in place.iterdir() if path.suffix.lower() in suffixes and path.is_file()]
-    except OSError:
-        raise FileFault(f"{place.name}: the directory cannot be opened") from None
-    found = sorted(path for path in found if not path.name.startswith("."))
-    if not found:
-        raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")
-    return found
-
-
-def _open_file(path: Path, reading: FileFormat, needed: Sequence[str]) -> tuple[tuple[str, ...], list[Slice]]:
-    try:
-        size, *_ = stamp = _stamp_of(path)
-        return reading.columns(path, needed), list(reading.slices(path, size, stamp))
+        stamp = stamp_of(path)
+        names = reading.columns(path, [name for name in needed if name not in stated])
+        found = reading.slices(path, _size(stamp), stamp)
+        return (*names, *stated), [replace(each, partition=file.partition) for each in found]
     except OSError:
         pass
     raise FileFault(f"{path.name}: the file cannot be opened")
 
 
+def _size(stamp: Stamp) -> int:
+    assert isinstance(stamp[0], int)
+    return stamp[0]
+
+
 def _check_columns(
-    path: Path, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
+    path: Location, names: Sequence[str], first: Sequence[str], first_file: str, needed: Sequence[str]
 ) -> None:
     """Check that a file has the needed columns, like the first file. Messages never show columns unknown to the
     contract: without a header line they are cells.
@@ -172,14 +199,14 @@ def _check_columns(
 
 
 def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
+    """Yield parts of successive slices: small ones are merged, none exceeds the largest part unless it is one slice."""
     part: list[Slice] = []
     size = 0
     for each in slices:
-        part.append(each)
-        size += each.size
-        if size >= PART_BYTES:
+        if part and sum(one.load for one in part) + each.load > 1:
             yield tuple(part)
-            part, size = [], 0
+            part = []
+        part.append(each)
     if part:
         yield tuple(part)
 
@@ -201,16 +228,11 @@ def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
         yield batch
 
 
-def _stamp(path: Path) -> Stamp | None:
+def _stamp(path: Location) -> Stamp | None:
     try:
-        return _stamp_of(path)
+        return stamp_of(path)
     except OSError:
         return None
-
-
-def _stamp_of(path: Path) -> Stamp:
-    found = path.stat()
-    return found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def _has_changed(part: Slice) -> bool:

@@ -8,15 +8,14 @@ that are read; `problem` is called before anything is charged.
 import os
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
+from crowdgate.sources.locations import Location, opened
 from crowdgate.sources.parquet_schema import CODECS, TAIL
-from crowdgate.system.regular_files import plain_file
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
 _HEADERS = (1 << 10, 1 << 16, 1 << 20)
@@ -65,7 +64,7 @@ class ColumnChunk:
         return self.dictionary + max((page.bytes for page in self.data), default=0)
 
 
-def problem(path: Path, schema: Any, columns: Sequence[str]) -> str | None:
+def problem(path: Location, schema: Any, columns: Sequence[str]) -> str | None:
     """Return the reason why these columns can't be read in bounded memory, without quoting the file; None if they can.
 
     Raises OSError if the file can't be opened.
@@ -120,12 +119,12 @@ def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
     return int((held[last + 1] - held[:-1]).max(initial=0))
 
 
-def groups_of(path: Path) -> Sequence[thrift.Fields]:
+def groups_of(path: Location) -> Sequence[thrift.Fields]:
     """Return the row groups in a footer, without pyarrow, which can crash the process at a damaged chunk.
 
     Raises ValueError if there is no footer, OSError if there is no file.
     """
-    with plain_file(path) as file:
+    with opened(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
         length = int.from_bytes(file.read(4), "little")
@@ -134,7 +133,7 @@ def groups_of(path: Path) -> Sequence[thrift.Fields]:
     return _structs(found)
 
 
-def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
+def chunks_of(path: Location, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
     """Return the pages of these columns in one row group. Raises ValueError if a page has no header, OSError if there
     is no file.
     """
@@ -142,8 +141,8 @@ def chunks_of(path: Path, schema: Any, group: thrift.Fields, columns: Sequence[s
     if len(said) != len(schema):
         raise ValueError("a row group of other columns than the schema's")
     wanted = [(column, at) for at in range(len(schema)) if (column := schema.column(at)).path in columns]
-    with plain_file(path) as file:
-        return [_chunk(file.fileno(), said[at].get(_META), column) for column, at in wanted]
+    with opened(path) as file:
+        return [_chunk(file, said[at].get(_META), column) for column, at in wanted]
 
 
 def _structs(found: Any) -> Sequence[thrift.Fields]:
@@ -152,7 +151,7 @@ def _structs(found: Any) -> Sequence[thrift.Fields]:
     return found
 
 
-def _chunk(file: int, said: Any, column: Any) -> ColumnChunk:
+def _chunk(file: Any, said: Any, column: Any) -> ColumnChunk:
     if not isinstance(said, dict):
         raise ValueError("a column of which nothing is said")
     width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
@@ -162,7 +161,7 @@ def _chunk(file: int, said: Any, column: Any) -> ColumnChunk:
     return ColumnChunk(column.path, _number(said, _CODEC), width, tuple(_pages(file, start, _number(said, _VALUES))))
 
 
-def _pages(file: int, at: int, values: int) -> Iterator[ParquetPage]:
+def _pages(file: Any, at: int, values: int) -> Iterator[ParquetPage]:
     """Yield a column's pages from byte `at` on, until they hold `values` values: where Arrow stops as well."""
     while values > 0:
         header = _header(file, at)
@@ -172,11 +171,12 @@ def _pages(file: int, at: int, values: int) -> Iterator[ParquetPage]:
         at += header.size + _number(header.fields, _COMPRESSED)
 
 
-def _header(file: int, at: int) -> thrift.ParsedStruct:
+def _header(file: Any, at: int) -> thrift.ParsedStruct:
     if at < 0:
         raise ValueError("a page before the file's start")
     for size in _HEADERS:
-        window = os.pread(file, size, at)
+        file.seek(at)
+        window = file.read(size)
         try:
             return thrift.parse(window)
         except thrift.TruncatedStruct:

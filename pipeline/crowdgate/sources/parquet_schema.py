@@ -6,13 +6,12 @@ number of rows are looked at.
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_FOOTER
+from crowdgate.sources.locations import Location, opened
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
 from crowdgate.sources.thrift import Fields, ThriftCursor
-from crowdgate.system.regular_files import plain_file
 
 TAIL = 8
 """The size of a Parquet file's tail: the length of its footer and PAR1."""
@@ -38,7 +37,7 @@ _BY_LOGICAL = {
 """The types of cells by physical, converted and logical type; where several are stated, the last one holds."""
 
 
-def parquet_header(path: Path, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+def parquet_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
     """Return the columns of a Parquet file. Raises FileFault if its footer can't be read, OSError without a file."""
     del settings, expected  # they are about text
     try:
@@ -47,8 +46,8 @@ def parquet_header(path: Path, settings: Mapping[str, str], expected: Collection
         raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged") from None
 
 
-def _footer(path: Path) -> bytes:
-    with plain_file(path) as file:
+def _footer(path: Location) -> bytes:
+    with opened(path) as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(max(0, size - TAIL))
         tail = file.read(TAIL)
@@ -56,7 +55,7 @@ def _footer(path: Path) -> bytes:
         if tail[4:] != MAGIC or length > min(LARGEST_FOOTER, size):
             raise ValueError("no footer")
         file.seek(size - TAIL - length)
-        return file.read(length)
+        return bytes(file.read(length))
 
 
 def _columns(footer: bytes) -> Iterator[HeaderColumn]:

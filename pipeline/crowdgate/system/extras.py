@@ -25,7 +25,9 @@ DUCKDB = Extra("duckdb", "duckdb", "DuckDB")
 POSTGRES = Extra("postgres", "psycopg", "psycopg")
 POSTGRES_TABLES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver for PostgreSQL")
 S3 = Extra("s3", "obstore", "obstore")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, S3)
+EXCEL = Extra("excel", "fastexcel", "fastexcel")
+STATISTICS = Extra("statistics", "pyreadstat", "pyreadstat")
+EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, S3, EXCEL, STATISTICS)
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:

@@ -54,6 +54,7 @@ from crowdgate.kind.kind import AnyKind, Formats, Kinds
 from crowdgate.limits import LARGEST_LISTING, LARGEST_MANIFEST, MOST_FILES
 from crowdgate.manifest import Manifest
 from crowdgate.measures.guarantees import kept_costs
+from crowdgate.publish.dictionary import DICTIONARY
 from crowdgate.publish.register import REGISTER
 from crowdgate.publish.tombstone import has_tombstone
 from crowdgate.signing.keys import PublicKey
@@ -289,7 +290,9 @@ def _gates(of: Verification) -> Iterator[str]:
 
 def _pages(of: Verification) -> Iterator[str]:
     register = _bytes(of, REGISTER) if REGISTER in of.sizes else None
-    context = Context(manifest=of.manifest, page=of.kind.page(of.manifest, of.contents), register=register)
+    dictionary = _bytes(of, DICTIONARY) if DICTIONARY in of.sizes else b""
+    page = of.kind.page(of.manifest, of.contents)
+    context = Context(manifest=of.manifest, page=page, register=register, dictionary=dictionary)
     for name, each in of.attachments.items():
         if not each.closing:
             found = _bytes(of, name) if name in of.sizes else None

@@ -90,11 +90,10 @@ def _parquet(path: Path, relative: str) -> DraftSource:
 
 
 def _arrow(path: Path, relative: str) -> DraftSource:
-    """Return the columns of an Arrow IPC file. Releases read no such file, so a person says where the table is."""
-    del relative
+    """Return the columns of an Arrow IPC file."""
     found = (each for each in arrow_columns(path) if each.type is not CellType.NESTED)
     columns = tuple(DraftColumn(each.name, each.type) for each in found)
-    return DraftSource(f"the schema of {path.name}", change(NO_TABLE), "parquet", columns)
+    return DraftSource(f"the schema of {path.name}", relative, "arrow", columns)
 
 
 def _csv(path: Path, relative: str) -> DraftSource:

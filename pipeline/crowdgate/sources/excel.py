@@ -1,0 +1,115 @@
+"""Sheets of Excel workbooks (fastexcel): the first row is the header, each cell is read as the text that it shows.
+
+A workbook is read whole, with at most LARGEST_WORKBOOK bytes decompressed. Numbers have 15 digits there, so longer ids
+must be texts.
+"""
+
+import zipfile
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crowdgate.errors import FileFault
+from crowdgate.limits import LARGEST_WORKBOOK
+from crowdgate.sources.files import Slice
+from crowdgate.sources.locations import Location, Stamp, opened
+from crowdgate.sources.source import Batch
+from crowdgate.sources.table_header import HeaderColumn, TableHeader
+from crowdgate.system.extras import EXCEL, need
+
+BATCH_ROWS = 1 << 17
+_COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+"""The first bytes of an OLE container: an encrypted workbook, or one of the format before 2007."""
+
+
+@dataclass(frozen=True)
+class ExcelFiles:
+    """The format Excel: a file is one slice, and its table is the sheet of this name (empty: the only sheet)."""
+
+    sheet: str
+
+    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
+        """Return the texts of the first row."""
+        del needed  # every cell is plain
+        return sheet_names(path, self.sheet)
+
+    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
+        """Yield the whole file as one slice."""
+        yield Slice(path, size, stamp)
+
+    def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        """Yield the rows in batches, as texts."""
+        del unique
+        import pyarrow as pa
+
+        places = [sheet_names(part.path, self.sheet).index(name) for name in columns]
+        loaded = pa.record_batch(_sheet(part.path, self.sheet, dtypes="string"))
+        for start in range(0, loaded.num_rows, BATCH_ROWS):
+            piece = loaded.slice(start, BATCH_ROWS)
+            cells = {name: piece.column(place) for name, place in zip(columns, places, strict=True)}
+            yield Batch(piece.num_rows, 0, cells, part.size)
+
+
+def sheet_names(path: Location, sheet: str) -> tuple[str, ...]:
+    """Return the texts of a sheet's first row. Raises FileFault if there is no such sheet or the file can't be read."""
+    found = _sheet(path, sheet, n_rows=0, dtypes="string").available_columns()
+    return tuple(column.name for column in sorted(found, key=lambda column: int(column.index)))
+
+
+def excel_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
+    """Return the columns of a sheet. Raises FileFault if it can't be read, OSError without a file."""
+    del expected
+    need(EXCEL, "format: excel")
+    columns = tuple(map(HeaderColumn, sheet_names(path, settings["sheet"])))
+    return TableHeader(path.name, "the first row", columns, certain=False)
+
+
+def _sheet(path: Location, sheet: str, **options: Any) -> Any:
+    """Return a loaded sheet. Raises FileFault, also instead of the library's own errors, which may quote cells."""
+    import fastexcel
+
+    _check_size(path)
+    assert isinstance(path, Path), "workbooks are read on this machine only"
+    found = None
+    try:
+        workbook = fastexcel.read_excel(path)
+        found = _name(path, workbook.sheet_names, sheet)
+        return workbook.load_sheet(found, **options)
+    except fastexcel.FastExcelError:
+        pass
+    what = "the workbook can't be read" if found is None else f"sheet {found!r} can't be read"
+    raise FileFault(f"{path.name}: {what}")
+
+
+def _name(path: Location, names: Sequence[str], sheet: str) -> str:
+    if sheet in names:
+        return sheet
+    if not sheet and len(names) == 1:
+        return names[0]
+    why = f"there is no sheet {sheet!r}" if sheet else "the workbook has several sheets"
+    raise FileFault(f"{path.name}: {why}: name one in the server's property `sheet`")
+
+
+def _check_size(path: Location) -> None:
+    with opened(path) as file:
+        start = bytes(file.read(len(_COMPOUND)))
+        if start == _COMPOUND:
+            if not path.name.lower().endswith(".xls"):
+                raise FileFault(f"{path.name}: the workbook is protected by a password, or of a format before 2007")
+            return
+        file.seek(0)
+        try:
+            size = sum(each.file_size for each in zipfile.ZipFile(file).infolist())
+        except (zipfile.BadZipFile, ValueError, EOFError, NotImplementedError):
+            raise FileFault(f"{path.name}: not a readable Excel workbook") from None
+    if size > LARGEST_WORKBOOK:
+        raise FileFault(f"{path.name}: the workbook has more than {LARGEST_WORKBOOK >> 20} MiB: write it as Parquet")
+
+
+def files(settings: Mapping[str, str]) -> ExcelFiles:
+    """Return the format Excel with the sheet that a contract's server settings state. Raises ConfigurationError without
+    the extra.
+    """
+    need(EXCEL, "format: excel")
+    return ExcelFiles(settings["sheet"])

@@ -1,0 +1,135 @@
+"""Tables in an object store with the interface of S3, by `pyarrow.fs`: an object, or all objects below a prefix.
+
+Keys come from the environment only (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION): no
+profile and no service of the machine is asked. An object's state is its size, its ETag and its version, compared before
+and after reading.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdgate.contracts.servers import ServerRule, ServerSetting
+from crowdgate.errors import EnvironmentFault, FileFault
+from crowdgate.sources.files import FileFormat, FileSource, HeaderReader, header_of, open_files
+from crowdgate.sources.locations import Stamp, TableFile, partition, table_files
+from crowdgate.sources.source import Reader
+
+if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
+    from crowdgate.sources.table_header import TableHeader
+
+LOCATION = ServerSetting(
+    r"s3://[^/\s?#@]+(/[^?#\0]*)?", "s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all objects below"
+)
+ENDPOINT = ServerSetting(r"https?://[^/\s?#@]+/?|", "the URL of the store, without user and password", "")
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """An object of a store: its path, `BUCKET/KEY`, and the store's URL (empty: Amazon's)."""
+
+    endpoint: str
+    path: str
+
+    @property
+    def name(self) -> str:
+        """The last part of the key."""
+        return self.path.rstrip("/").rpartition("/")[2]
+
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open the object for reading at any position."""
+        with store(self.endpoint).open_input_file(self.path) as file:
+            yield file
+
+    def stamp(self) -> Stamp:
+        """Return the size of the object, its ETag, and its version and last change where the store states them."""
+        with self.opened() as file:
+            stated = file.metadata() or {}
+            return int(file.size()), *(stated.get(name) for name in ("ETag", "VersionId", "Last-Modified"))
+
+
+@lru_cache
+def store(endpoint: str) -> Any:
+    """Return the store at a URL (pyarrow.fs). Raises EnvironmentFault without keys in the environment."""
+    from pyarrow.fs import S3FileSystem
+
+    missing = [name for name in _KEYS if not os.environ.get(name)]
+    if missing:
+        raise EnvironmentFault(f"the environment has no {' and no '.join(missing)}, which reading from S3 needs")
+    scheme, _, host = endpoint.rstrip("/").rpartition("://")
+    return S3FileSystem(
+        access_key=os.environ[_KEYS[0]],
+        secret_key=os.environ[_KEYS[1]],
+        session_token=os.environ.get("AWS_SESSION_TOKEN"),
+        region=os.environ.get("AWS_REGION", "us-east-1"),
+        endpoint_override=host or None,
+        scheme=scheme or "https",
+        connect_timeout=10,
+        request_timeout=60,
+    )
+
+
+def object_reader(
+    form: str,
+    suffixes: tuple[str, ...],
+    make: Callable[[Mapping[str, str]], FileFormat],
+    described: HeaderReader,
+    properties: Mapping[str, ServerSetting] | None = None,
+) -> Reader:
+    """Return a source of objects of one format. A file of this machine in place of the table is read as well."""
+    rule = ServerRule("s3", form, {"location": LOCATION, "endpointUrl": ENDPOINT}, properties or {})
+
+    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
+        stated = contract.server.settings
+        found = objects(stated, suffixes) if path is None else table_files(path, suffixes)
+        return open_files(found, make(stated), needed)
+
+    def header(contract: Contract) -> TableHeader:
+        try:
+            return header_of(objects(contract.server.settings, suffixes), described, contract)
+        except EnvironmentFault as error:
+            absent = str(error)
+        raise FileNotFoundError(errno.ENOENT, absent)  # unseen from here: no fault of the contract
+
+    return Reader(f"s3 {form}", rule, (), opened, header)
+
+
+def objects(settings: Mapping[str, str], suffixes: tuple[str, ...]) -> list[TableFile]:
+    """Return the object that a server names, or all below its prefix with one of these suffixes. Raises FileFault if
+    there is none, EnvironmentFault if the store can't be reached or refuses.
+    """
+    endpoint, path = settings["endpointUrl"], settings["location"].removeprefix("s3://")
+    try:
+        found = list(_listed(endpoint, path, suffixes))
+    except OSError as error:  # its text may hold keys of objects, and so values
+        status = re.search(r"HTTP status (\d{3})", str(error))
+        why = f" (status {status[1]})" if status else ""
+        raise EnvironmentFault(f"the store of the table can't be read{why}") from None
+    if not found:
+        raise FileFault(f"the store has no object *{' or *'.join(suffixes)} at the location of the table")
+    return found
+
+
+def _listed(endpoint: str, path: str, suffixes: tuple[str, ...]) -> Iterator[TableFile]:
+    from pyarrow.fs import FileSelector, FileType
+
+    root = path.rstrip("/")
+    if not path.endswith("/") and store(endpoint).get_file_info(path).type is FileType.File:
+        yield TableFile(ObjectFile(endpoint, path))
+        return
+    below = store(endpoint).get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
+    for each in sorted((each for each in below if each.type is FileType.File), key=lambda each: str(each.path)):
+        *folders, name = each.path.removeprefix(root + "/").split("/")
+        if name.lower().endswith(suffixes) and not name.startswith(".") and all("=" in folder for folder in folders):
+            yield TableFile(ObjectFile(endpoint, each.path), partition(folders))
