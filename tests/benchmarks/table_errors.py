@@ -59,11 +59,12 @@ def workloads() -> dict[str, tuple[Mapping[str, int], tuple[ContingencyTable, ..
 
 def contract(sizes: Mapping[str, int]) -> Contract:
     """Return a contract of columns with these numbers of values."""
-    columns = tuple(_column(name, size) for name, size in sizes.items())
+    columns = tuple(column(name, size) for name, size in sizes.items())
     return Contract("random", "1", "people", PrivacyUnit(), file_server(Path("x"), "csv"), columns)
 
 
-def _column(name: str, size: int) -> Attribute:
+def column(name: str, size: int) -> Attribute:
+    """Return a column of some values."""
     domain = categories([f"{name}-{at:02}" for at in range(size)], "a codebook")
     return Attribute(name, Role.QUASI_IDENTIFIER, domain=domain, hierarchy=hierarchy(domain, [], invalid_level=False))
 

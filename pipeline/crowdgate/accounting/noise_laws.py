@@ -61,16 +61,17 @@ class NoiseLaw:
     def is_known(self) -> bool:
         """True if the law is more than an (epsilon, delta): where a unit changes several cells of a vector, or where
         rows can both raise and lower its numbers, Gaussian noise must not be too small."""
+        several = self._cells > 1
         return self.noise == "laplace" or all(
             squared_sigma(each.change, each.spend) > LEAST_SQUARE
             for each in self.vectors
-            if self._cells > 1 or not each.one_sided
+            if several or not each.one_sided
         )
 
     @property
     def _cells(self) -> int:
         """The largest number of cells of a vector that one unit changes."""
-        return self.rows * max((each.cells for each in self.vectors), default=1)
+        return self.rows * max([each.cells for each in self.vectors], default=1)
 
     @property
     def name(self) -> str:

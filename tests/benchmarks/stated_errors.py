@@ -1,0 +1,190 @@
+"""Stated errors of published values beside the errors that occur, by table and stratum, on tables of random people.
+
+`python -m tests.benchmarks.stated_errors` prints for each stratum the root mean square of stated errors, in parts of
+that of occurring ones, and the number of cells. For counts it prints the shares of trustworthy and of other cells that
+are within the stated relative error. Noise is drawn by numpy. Strata of counts are those of the published value, in
+standard errors of its estimate. Strata of means and quantiles are tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdgate.arrays import Bools, Floats, Integers
+from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
+from crowdgate.domain import numbers
+from crowdgate.guarantee import Part
+from crowdgate.hierarchy import by_width, hierarchy
+from crowdgate.histogram import Column, Records, scan
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
+from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
+from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles, Sum, all_ways
+from tests.benchmarks.coverage import numpy_noise
+from tests.benchmarks.options import parse
+from tests.benchmarks.table_errors import column
+from tests.reading import file_server
+
+RELATIVE = Fraction(1, 10)
+STRATA = (("0", 0.0, 0.0), ("to 1", 0.0, 1.0), ("to 3", 1.0, 3.0), ("to 10", 3.0, 10.0), ("more", 10.0, np.inf))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A kind of table: people, number of values by column, how uneven the values are (0: even), and epsilon."""
+
+    rows: int
+    sizes: Mapping[str, int]
+    uneven: float
+    epsilon: str
+
+
+SHAPES = {
+    "dense": Shape(40_000, {"a": 3, "b": 5, "c": 4}, 0.2, "1"),
+    "sparse": Shape(3_000, {"a": 25, "b": 18, "c": 6}, 0.5, "1"),
+    "small groups": Shape(6_000, {"a": 40, "b": 3, "c": 7}, 0.15, "0.5"),
+}
+
+
+@dataclass
+class Sums:
+    """Sums of squares of stated and of occurring errors, and the number of cells."""
+
+    stated: float = 0.0
+    occurring: float = 0.0
+    cells: int = 0
+
+    def add(self, stated: Floats, off: Floats) -> None:
+        known = np.isfinite(stated) & np.isfinite(off)
+        self.stated += float(np.square(stated[known]).sum())
+        self.occurring += float(np.square(off[known]).sum())
+        self.cells += int(known.sum())
+
+    @property
+    def ratio(self) -> float:
+        return float(np.sqrt(self.stated / self.occurring)) if self.occurring else float("nan")
+
+
+@dataclass
+class Found:
+    """Sums by table and stratum; and counts within the relative error, of trustworthy and other cells."""
+
+    strata: dict[tuple[str, str], Sums] = field(default_factory=dict)
+    within: Integers = field(default_factory=lambda: np.zeros((2, 2), dtype=np.int64))
+
+
+def planned(shape: Shape) -> DpTables:
+    """Return all one- and two-way tables of the columns, a sum, means and quantiles of a number from 0 to 39."""
+    levels = dict.fromkeys(shape.sizes, "exact")
+    items: tuple[Item, ...] = (
+        ContingencyTable(), *all_ways(1, levels), *all_ways(2, levels), Sum("x", {"a": "exact"}),
+        Mean("x", {"a": "exact"}), Quantiles("x", "fives", by={"a": "exact"}),
+        Quantiles("x", "exact", by={"c": "exact"}),
+    )  # fmt: skip
+    domain = numbers(Fraction(0), Fraction(39), Fraction(1), "a codebook")
+    named = hierarchy(domain, [("fives", by_width(domain, Fraction(5)))], invalid_level=False)
+    number = Attribute("x", Role.OTHER, domain=domain, hierarchy=named)
+    columns = (*(column(name, size) for name, size in shape.sizes.items()), number)
+    contract = Contract("made", "1", "people", PrivacyUnit(), file_server(Path("x"), "csv"), columns)
+    part = Part("mechanism", Fraction(shape.epsilon), Fraction(1, 10**6))
+    mechanism, findings = plan_dp_tables(items, contract, part, noise="gaussian", split="least-error")
+    assert mechanism is not None, findings
+    return mechanism
+
+
+def people(shape: Shape, seed: int) -> Records:
+    """Return random people: columns depend on one unseen number, and so does the number x."""
+    random = np.random.default_rng(seed)
+    unseen = random.random(shape.rows)
+    found: dict[str, Column] = {}
+    for name, size in shape.sizes.items():
+        chances = np.exp(-shape.uneven * np.arange(size)) * random.uniform(0.3, 1, size)
+        other = np.roll(chances, size // 2)
+        mixed = np.where(unseen < 0.5, random.choice(size, shape.rows, p=chances / chances.sum()),
+                         random.choice(size, shape.rows, p=other / other.sum()))  # fmt: skip
+        found[name] = Column(mixed.astype(np.int32))
+    x = np.clip(random.gamma(2 + 3 * unseen, 4, shape.rows).astype(np.int32), 0, 39)
+    return Records(shape.rows, {**found, "x": Column(x)})
+
+
+def measured(shape: Shape, seed: int, draws: int) -> Found:
+    """Return the errors in some releases of one table."""
+    mechanism, found = planned(shape), Found()
+    counted = scan([people(shape, seed)], mechanism.views)
+    exact, source = mechanism.true_answers(counted), numpy_noise(np.random.default_rng(seed + 1))
+    for _ in range(draws):
+        noisy = mechanism.protect(counted, None, source)
+        for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
+            true = _truth(mechanism, answer, own, exact)
+            for stratum, stated, off in _parts(answer, true, found):
+                found.strata.setdefault((_kind(answer), stratum), Sums()).add(stated, off)
+    return found
+
+
+def _kind(answer: TableAnswer | QuantileAnswer) -> str:
+    if isinstance(answer.item, ContingencyTable):
+        return f"{len(answer.item.levels)}-way counts"
+    return f"quantiles, {answer.column.name}" if isinstance(answer, QuantileAnswer) else type(answer.item).__name__
+
+
+def _parts(answer: TableAnswer | QuantileAnswer, true: Any, found: Found) -> Iterator[tuple[str, Floats, Floats]]:
+    if isinstance(answer, QuantileAnswer):
+        known = answer.bins >= 0
+        yield "all", answer.errors[known], (answer.bins - true)[known].astype(np.float64)
+        return
+    cells, off = answer.cells, answer.cells.value - true
+    if not isinstance(answer.item, ContingencyTable):
+        yield "all", cells.error, off
+        return
+    size = cells.value / cells.standard_error
+    for name, low, high in STRATA:
+        inside: Bools = (size <= high) & (size > low) if high else size == 0
+        yield name, cells.error[inside], off[inside]
+    near = np.abs(off) <= float(RELATIVE) * np.maximum(true, 0)
+    for at, group in enumerate((cells.trustworthy, ~cells.trustworthy)):
+        found.within[at] += [int(near[group].sum()), int(group.sum())]
+
+
+def _truth(
+    mechanism: DpTables, answer: TableAnswer | QuantileAnswer, own: Sequence[int], exact: Sequence[Integers]
+) -> Any:
+    grid = mechanism.queries[own[0]].grid
+    if isinstance(answer, QuantileAnswer):
+        axis = list(mechanism.queries[own[0]].levels).index(answer.item.column)
+        histogram = np.moveaxis(exact[own[0]], axis, -1).astype(np.float64)
+        return np.stack([quantile_bins(histogram, p) for p in answer.item.probabilities], axis=-1)
+    if grid is None:
+        return exact[own[0]].astype(np.float64)
+    unit, offset = float(grid.unit), float(grid.offset)
+    if isinstance(answer.item, Mean):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return offset + unit * exact[own[0]] / exact[own[1]]
+    return unit * exact[own[0]]
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="the kind of table")
+    options = parse(parser, draws=1)
+    for name, shape in SHAPES.items():
+        if options.only in name:
+            found = measured(shape, options.seed, options.draws)
+            print(name)
+            for (kind, stratum), sums in sorted(found.strata.items()):
+                print(f"  {kind:18}{stratum:8}{sums.ratio:8.2f}{sums.cells:10,}")
+            for words, (near, cells) in zip(("trustworthy", "others"), found.within.tolist(), strict=True):
+                print(f"  {words} counts within a tenth: {near / max(cells, 1):.2f} of {cells:,}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
