@@ -15,7 +15,7 @@ from crowdgate.system.extras import DUCKDB
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
 
-_OFF = {
+_OFF: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
