@@ -318,7 +318,7 @@ class JoinModel(_Strict):
     table: Text
     """The name of the table in the database."""
     type: Literal["table", "view"] = "table"
-    """What the database has under this name."""
+    """The kind of relation that has this name in the database."""
     key: Text
     """The column of that table which identifies its rows. A key that it has twice counts as missing."""
     by: Text

@@ -1,4 +1,4 @@
-"""What can be wrong with a database, from its password to a view: one clear error each, without a secret or a cell."""
+"""Faults of databases, from the password to a view: one clear error each, without a secret or a cell."""
 
 import io
 import logging

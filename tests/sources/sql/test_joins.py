@@ -1,6 +1,7 @@
 """Several tables: a row gets columns of other tables by keys, and one person changes at most m rows of each view."""
 
 import itertools
+import re
 import sqlite3
 from collections import Counter
 from contextlib import closing
@@ -159,6 +160,16 @@ def test_keys_that_are_equal_to_the_engine_count_as_one_key(tmp_path: Path) -> N
             DELETE FROM persons; INSERT INTO persons VALUES (1, 'f', 'h1'), (1.0, 'm', 'h1');
         """)
     assert counts(contract) == {("n", "(invalid)", "(invalid)"): 1}
+
+
+def test_a_query_holds_names_and_no_value(tmp_path: Path) -> None:
+    contract = clinic(tmp_path, "sqlite", [("a", "n")], [("a", "f", "h1")], HOMES)
+    (part,) = open_source(contract, ("ward", "sex", "region")).parts
+    assert isinstance(part, table.DatabasePart)
+    text = query.counting_query(part.dialect, part.settings, part.layout, ("patient", "ward", "region"), ("patient",))
+    words = set(re.findall(r"'([^']*)'", text))
+    assert words == {"text", "blob", "real"}  # types of SQLite
+    assert not any(word in text for word in ("WHERE", "LIMIT", str(tmp_path)))
 
 
 WRONG = {

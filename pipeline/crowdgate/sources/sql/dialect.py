@@ -28,7 +28,7 @@ BATCH_ROWS = 1 << 16
 
 
 class Trouble(StrEnum):
-    """What can be wrong with a database, in words that are safe to show."""
+    """A fault of a database, in words that are safe to show."""
 
     LOGIN = "the database refuses the user or the password"
     RIGHTS = "the user has no right to read the table; grant SELECT on it, without row security"

@@ -15,7 +15,7 @@ from crowdgate.system.extras import DUCKDB
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
 
-_OFF = {
+_OFF: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "allow_community_extensions": "false",
@@ -81,7 +81,7 @@ class DuckDB(Dialect):
         return file_state(settings["database"])
 
     @contextmanager
-    def session(self, settings: Mapping[str, str]) -> Iterator[_Session]:
+    def session(self, settings: Mapping[str, str]) -> Iterator[DuckDBSession]:
         """Open the file for reading only; no other file can be read, and no extension loaded."""
         import duckdb
 
@@ -94,7 +94,7 @@ class DuckDB(Dialect):
             for setting in ("enable_external_access = false", "lock_configuration = true"):
                 connection.execute(f"SET {setting}")
             connection.execute("BEGIN TRANSACTION")
-            yield _Session(connection, self, settings)
+            yield DuckDBSession(connection, self, settings)
         finally:
             connection.close()
 
@@ -105,7 +105,7 @@ class DuckDB(Dialect):
         return kinds.get(type(error).__name__, Trouble.OTHER)
 
 
-class _Session:
+class DuckDBSession:
     def __init__(self, connection: Any, dialect: DuckDB, settings: Mapping[str, str]) -> None:
         self._connection, self._dialect, self._settings = connection, dialect, settings
 

@@ -106,7 +106,7 @@ class Postgres(Dialect):
         return None
 
     @contextmanager
-    def session(self, settings: Mapping[str, str]) -> Iterator[_Session]:
+    def session(self, settings: Mapping[str, str]) -> Iterator[PostgresSession]:
         """Open a connection and a transaction that reads one snapshot."""
         import adbc_driver_postgresql.dbapi as driver
 
@@ -119,7 +119,7 @@ class Postgres(Dialect):
                 cursor.execute("SELECT current_setting('server_encoding')::text")
                 if cursor.fetchone()[0] != "UTF8":
                     raise FileFault("the database stores texts in another encoding than UTF8")
-            yield _Session(connection, self, settings["schema"])
+            yield PostgresSession(connection, self, settings["schema"])
 
     def trouble(self, error: Exception) -> Trouble:
         """Return what an error of the driver means: by its SQLSTATE, or where it has none by libpq's own words."""
@@ -131,7 +131,7 @@ class Postgres(Dialect):
         return next((trouble for words, trouble in _WORDS.items() if words in text), Trouble.OTHER)
 
 
-class _Session:
+class PostgresSession:
     def __init__(self, connection: Any, dialect: Dialect, schema: str) -> None:
         self._connection, self._dialect, self._schema = connection, dialect, schema
 
@@ -139,7 +139,7 @@ class _Session:
         """Return the table or view of the schema. Tables of other servers count as views: no snapshot has them."""
         at = f"n.nspname = {self._dialect.literal(self._schema)} AND c.relname = {self._dialect.literal(name)}"
         with self._connection.cursor() as cursor:
-            cursor.execute(_CATALOGUE.format(at=at))
+            cursor.execute(_CATALOGUE.replace("{at}", at))
             found = cursor.fetchall()
         columns = tuple(DatabaseColumn(str(row[1]), str(row[2])) for row in found if row[1] is not None)
         return Relation(found[0][0] not in ("r", "p"), columns) if found else None
@@ -153,13 +153,19 @@ class _Session:
             yield from cursor.fetch_record_batch()
 
 
-_CATALOGUE = f"""
-SELECT c.relkind::text, a.attname::text,
-  CASE WHEN t.typcategory IN ('A', 'C', 'R') OR coalesce(b.typtype, t.typtype) IN ('c', 'r', 'm')
-  THEN '{_NESTED}' ELSE coalesce(b.typname, t.typname)::text END
-FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-LEFT JOIN pg_type t ON t.oid = a.atttypid
-LEFT JOIN pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype
-WHERE {{at}} AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY a.attnum
-"""
+_KIND = (
+    "CASE WHEN t.typcategory IN ('A', 'C', 'R') OR coalesce(b.typtype, t.typtype) IN ('c', 'r', 'm')",
+    f"THEN '{_NESTED}' ELSE coalesce(b.typname, t.typname)::text END",
+)
+_CATALOGUE = " ".join(
+    (
+        "SELECT c.relkind::text, a.attname::text,",
+        *_KIND,
+        "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace",
+        "LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped",
+        "LEFT JOIN pg_type t ON t.oid = a.atttypid",
+        "LEFT JOIN pg_type b ON t.typtype = 'd' AND b.oid = t.typbasetype",
+        "WHERE {at} AND c.relkind IN ('r', 'p', 'v', 'm', 'f') ORDER BY a.attnum",
+    )
+)
+"""The query for the kind of a relation and for its columns, with the nested types as one."""

@@ -64,7 +64,7 @@ class Sqlite(Dialect):
         return file_state(settings["path"])
 
     @contextmanager
-    def session(self, settings: Mapping[str, str]) -> Iterator[_Session]:
+    def session(self, settings: Mapping[str, str]) -> Iterator[SqliteSession]:
         """Open the file for reading, in one transaction. Nothing is written, not even temporary files."""
         place = f"file:{quote(settings['path'])}?mode=ro"
         connection = sqlite3.connect(place, uri=True, timeout=_BUSY, isolation_level=None)
@@ -75,7 +75,7 @@ class Sqlite(Dialect):
             if connection.execute("PRAGMA encoding").fetchone()[0] != b"UTF-8":
                 raise FileFault("the database stores texts in another encoding than UTF-8")
             connection.execute("BEGIN")
-            yield _Session(connection)
+            yield SqliteSession(connection)
         finally:
             connection.close()
 
@@ -91,7 +91,7 @@ class Sqlite(Dialect):
         return Trouble.MEMORY if code == sqlite3.SQLITE_NOMEM or isinstance(error, MemoryError) else Trouble.OTHER
 
 
-class _Session:
+class SqliteSession:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
