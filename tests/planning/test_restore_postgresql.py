@@ -47,7 +47,7 @@ def test_at_least_the_truth_is_spent_after_any_history_in_postgresql(
             cut_after(url, number)
 
         def restore_from(self, backup: Any) -> None:
-            """What pg_restore of an older copy leaves, then the command."""
+            """Put an older copy as pg_restore does, then run the command."""
             self.put(backup)
             restore(self.workshop.root, None, None)
 

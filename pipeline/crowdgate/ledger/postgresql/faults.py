@@ -25,7 +25,7 @@ _MACHINE = {
     "08": "can't be reached",
     "40": "rolled the change back; nothing was recorded. Run the command again",
 }
-"""What a message says of the database, by SQLSTATE or by its first two characters, its class."""
+"""Texts of messages about the database, by SQLSTATE or by its first two characters, its class."""
 _ABSENT = ("3D000", "3F000", "42P01")
 
 
