@@ -18,7 +18,9 @@ from tests.examples import examples
 
 Table = dict[tuple[int, ...], int]
 PATHS: dict[str, dict[str, int]] = {
-    "dense": {},
+    "by the number of rows": {},
+    "dense": {"CELLS_PER_ROW": 1 << 40},
+    "dense after some rows": {"CELLS_PER_ROW": 1},
     "sparse": {"DENSE_CELLS": 1},
     "a word for every column": {"DENSE_CELLS": 1, "WORD_LIMIT": 1},
     "a word for two columns": {"DENSE_CELLS": 1, "WORD_LIMIT": 12},

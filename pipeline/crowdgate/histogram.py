@@ -25,6 +25,8 @@ Subsampler = Callable[[Integers], Integers]
 """Maps class sizes to the numbers of sampled rows of each class."""
 
 FEW_CELLS = 1 << 12
+CELLS_PER_ROW = 8
+"""Up to so many possible tuples for each row, a counter for each tuple is quicker than sorting."""
 LEAST_PENDING = 1 << 20
 """New keys are merged once they are as many as this, and as the merged ones."""
 
@@ -115,19 +117,23 @@ def _from_words(
 
 def scan(batches: Iterable[Records], views: Mapping[str, View]) -> dict[str, Histogram]:
     """Return the histogram of each view, by name. All views are counted in one pass over the batches of rows."""
-    tallies = {name: tally(view) for name, view in views.items()}
-    dense = [each for each in tallies.values() if isinstance(each, DenseCounter)]
-    sparse = [each for each in tallies.values() if isinstance(each, SparseCounter)]
+    tallies: dict[str, DenseCounter | SparseCounter] = {name: SparseCounter(view) for name, view in views.items()}
+    rows = 0
     for batch in batches:
-        count_dense(batch, dense)
-        for each in sparse:
-            each.add(batch)
+        rows += batch.rows
+        tallies = {name: _quicker(each, rows) for name, each in tallies.items()}
+        count_dense(batch, [each for each in tallies.values() if isinstance(each, DenseCounter)])
+        for each in tallies.values():
+            if isinstance(each, SparseCounter):
+                each.add(batch)
     return {name: each.histogram() for name, each in tallies.items()}
 
 
-def tally(view: View) -> DenseCounter | SparseCounter:
-    """Return an empty counter for the rows of a view: dense up to DENSE_CELLS possible tuples, sparse above."""
-    return DenseCounter(view) if view.cells <= DENSE_CELLS else SparseCounter(view)
+def _quicker(counter: DenseCounter | SparseCounter, rows: int) -> DenseCounter | SparseCounter:
+    """Return a dense counter in place of a sparse one once there are enough rows for the number of possible tuples."""
+    if isinstance(counter, DenseCounter) or counter.view.cells > min(DENSE_CELLS, CELLS_PER_ROW * rows):
+        return counter
+    return DenseCounter(counter.view, counter.histogram())
 
 
 def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
@@ -150,15 +156,17 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
 
 class DenseCounter:
     """A number of rows for each possible tuple (cell) of a view with few cells. Its key, a mixed-radix number of the
-    level codes, is the cell's place."""
+    level codes, is the cell's place. It starts with the rows of the histogram `before`."""
 
     CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
     KEYS = 1 << 17  # keys of one chunk stay in cache
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, before: Histogram) -> None:
         self.levels = {name: level for name, level in view.levels.items() if len(level) > 1}
         self._view = view
         self._counts = np.zeros(view.cells, dtype=np.int64)
+        if len(before):
+            self._counts[np.ravel_multi_index(before.codes, view.sizes) if view.sizes else 0] = before.counts
 
     def keys(self, batch: Records) -> Codes:
         """Return the key of each row of a batch, i.e. the place of its cell in this counter. A lookup gives each
@@ -205,7 +213,7 @@ class SparseCounter:
     the merged ones, so each tuple is sorted a few times, however many batches there are."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
+        self.view = view
         self._packing = Packing.of(view.sizes)
         self._merged = collapsed(self._packing.empty(), np.zeros(0, dtype=np.int64))
         self._pending: list[tuple[Word, ...]] = []
@@ -216,7 +224,7 @@ class SparseCounter:
         """Count the rows of a batch that are part of the table."""
         columns = (
             retained_values(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
-            for name, level in self._view.levels.items()
+            for name, level in self.view.levels.items()
         )
         rows = batch.rows if batch.keep is None else int(np.count_nonzero(batch.keep))
         self._pending.append(self._packing.pack(columns, rows))
@@ -241,7 +249,7 @@ class SparseCounter:
         if self._waiting:
             self._merge()
         words, counts = self._merged
-        return Histogram(self._view.names, self._view.sizes, self._packing.unpack(words), counts)
+        return Histogram(self.view.names, self.view.sizes, self._packing.unpack(words), counts)
 
 
 def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:

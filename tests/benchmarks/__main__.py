@@ -2,13 +2,18 @@
 
 Each run is a process of its own, all of them in turn; CPU seconds are user + system, the minimum of all runs. Bytecode
 is compiled first. Every line is compared with `import numpy, pydantic, yaml`, and some with a rival: another library
-that does the same core work in a process of its own.
+that does the same core work in a process of its own. `--page FILE` writes the table with its
+date and machine.
 """
 
 import argparse
+import os
+import platform
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -22,7 +27,8 @@ from tests.benchmarks.processes import COMMAND, Cost, Line, compile_library, lea
 from tests.workshop import Workshop, good_rows, make_workshop
 
 BASE = "import numpy, pydantic, yaml"
-SLOT = "2030-01-{run}"
+SLOT, LATER = "2030-01-{run}", "2030-02-{run}"
+_LIBRARIES = ("numpy", "pyarrow", "opendp", "duckdb", "polars")
 
 
 @dataclass(frozen=True)
@@ -41,13 +47,26 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5, help="of each line, at most 28")
     parser.add_argument("--only", default="", help="measure the lines with this word in their names, and their rivals")
     parser.add_argument("--without", nargs="*", default=[], help="leave out the lines of these names")
+    parser.add_argument("--page", type=Path, help="write the table, as a page in Markdown")
     options = parse(parser, rows=1000, cells=1000, runs=1, without=["demo", "plan, tables"])
     compile_library()
     with tempfile.TemporaryDirectory() as folder:
         rows = _chosen([*_imports(), *_commands(Path(folder)), *_core_work(Path(folder), options)], options)
         found = least_in_turn({row.name: row.line for row in rows if row.line is not None}, options.runs)
-    print(f"{options.rows:,} rows, {options.cells:,} cells; minimum of {options.runs} runs in turn")
-    print("\n".join(table(rows, found)))
+    head = f"{options.rows:,} rows, {options.cells:,} cells; minimum of {options.runs} runs in turn"
+    lines = "\n".join(table(rows, found))
+    print(f"{head}\n{lines}")
+    if options.page is not None:
+        options.page.write_text(page(head, lines, date.today()), encoding="utf-8")
+
+
+def page(head: str, lines: str, day: date) -> str:
+    """Return a page of the table, with its date, and the machine and the libraries that it was measured with."""
+    load, cores = os.getloadavg()[0], os.cpu_count()
+    libraries = ", ".join(f"{name} {version(name)}" for name in _LIBRARIES if find_spec(name) is not None)
+    machine = f"{platform.machine()}, {cores} cores, load {load:.1f} at the end, Python {platform.python_version()}"
+    text = f"Measured on {day} ({machine}; {libraries}). Compare figures of one page only.\n\n{head}"
+    return f"# Benchmarks\n\n{text}\n\n```text\n{lines}\n```\n"
 
 
 def _chosen(rows: Sequence[Row], options: argparse.Namespace) -> list[Row]:
@@ -72,12 +91,12 @@ def table(rows: Sequence[Row], found: Mapping[str, Cost]) -> Iterator[str]:
 def _imports() -> Iterator[Row]:
     yield Row(BASE, ["-c", BASE])
     yield Row("import pyarrow.parquet", ["-c", "import pyarrow.parquet"])
-    yield Row("import duckdb", _with_duckdb("import duckdb"))
+    yield Row("import duckdb", _with("duckdb", "import duckdb"))
     yield Row("import opendp.measurements", ["-c", "import opendp.measurements"])
 
 
-def _with_duckdb(code: str) -> Line | None:
-    return None if find_spec("duckdb") is None else ["-c", code]
+def _with(library: str, code: str) -> Line | None:
+    return None if find_spec(library) is None else ["-c", code]
 
 
 def _commands(folder: Path) -> Iterator[Row]:
@@ -113,9 +132,12 @@ def _core_work(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     arrow, duckdb, opendp = "PyArrow: count groups", "DuckDB: count groups", "OpenDP: noise"
     written = "PyArrow: read and write the table"
     yield Row(written, ["-c", _core("copy_by_pyarrow", str(data), str(folder / "copy.parquet"))])
-    yield Row("release of the table", [*COMMAND, "release", policy, "--as-of", SLOT], written)
+    alone = "release of the table"
+    yield Row(alone, [*COMMAND, "release", policy, "--as-of", SLOT], written)
+    yield Row(f"{alone}, 2 workers", [*COMMAND, "release", policy, "--as-of", LATER, "--workers", "2"], alone)
     yield Row(arrow, ["-c", _core("count_by_pyarrow", str(data))])
-    yield Row(duckdb, _with_duckdb(_core("count_by_duckdb", str(data))), arrow)
+    yield Row(duckdb, _with("duckdb", _core("count_by_duckdb", str(data))), arrow)
+    yield Row("Polars: count groups", _with("polars", _core("count_by_polars", str(data))), arrow)
     yield Row("Crowdgate: clean and count groups", ["-c", _core("count_by_crowdgate", str(policy))], arrow)
     yield Row(opendp, ["-c", _core("noise_by_opendp", options.cells)])
     yield Row("Crowdgate: noise", ["-c", _core("noise_by_crowdgate", options.cells)], opendp)

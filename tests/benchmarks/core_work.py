@@ -61,6 +61,15 @@ def count_by_duckdb(data: str | Path) -> Counts:
     return groups_found, most
 
 
+def count_by_polars(data: str | Path) -> Counts:
+    """Count the groups by a lazy query."""
+    import polars
+
+    groups = polars.scan_parquet(data).group_by([*GROUPED]).len().collect()
+    counts = groups["len"].to_list()
+    return len(counts), max(counts)
+
+
 def noise_by_crowdgate(cells: int) -> int:
     """Draw discrete Laplace noise of epsilon 1 for so many cells, and return how many were drawn."""
     from fractions import Fraction

@@ -1,12 +1,13 @@
 """Programs that `python -m tests.benchmarks` compares do the same work, and the table says so."""
 
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from tests.benchmarks import core_work
-from tests.benchmarks.__main__ import BASE, Row, table
+from tests.benchmarks.__main__ import BASE, Row, page, table
 from tests.benchmarks.people import make_people_workshop, write_people
 from tests.benchmarks.processes import Cost
 
@@ -28,6 +29,17 @@ def test_crowdgate_and_pyarrow_count_the_same_groups(data: Path, tmp_path: Path)
 @pytest.mark.skipif(find_spec("duckdb") is None, reason="DuckDB is not installed")
 def test_duckdb_counts_the_same_groups(data: Path) -> None:
     assert core_work.count_by_duckdb(data) == core_work.count_by_pyarrow(data)
+
+
+@pytest.mark.skipif(find_spec("polars") is None, reason="Polars is not installed")
+def test_polars_counts_the_same_groups(data: Path) -> None:
+    assert core_work.count_by_polars(data) == core_work.count_by_pyarrow(data)
+
+
+def test_a_page_of_the_table_says_when_and_on_what_it_was_measured() -> None:
+    found = page("5 rows", "ours 1", date(2030, 1, 2))
+    assert found.startswith("# Benchmarks")
+    assert all(words in found for words in ("2030-01-02", "cores", "pyarrow ", "5 rows", "```text\nours 1\n```"))
 
 
 def test_crowdgate_and_opendp_draw_the_same_number_of_cells() -> None:

@@ -16,6 +16,7 @@ from crowdgate.errors import FileFault
 from crowdgate.sources.locations import Location, Partition, Stamp, TableFile, stamp_of, table_files
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
+from crowdgate.system.freed_memory import return_freed_memory
 
 PART_ROWS = 1 << 20
 """The most rows of a part, unless it is one piece of a file that is not cut."""
@@ -83,6 +84,7 @@ class FilePart:
             before += each.size
             if _has_changed(each):
                 raise table_changed()
+        return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
 
     def _batches(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield batches of a slice, with the columns that the folders of its file state."""
@@ -201,7 +203,6 @@ def _check_columns(
 def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
     """Yield parts of successive slices: small ones are merged, none exceeds the largest part unless it is one slice."""
     part: list[Slice] = []
-    size = 0
     for each in slices:
         if part and sum(one.load for one in part) + each.load > 1:
             yield tuple(part)

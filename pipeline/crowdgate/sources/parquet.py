@@ -19,7 +19,6 @@ from crowdgate.sources.files import PART_ROWS, Slice
 from crowdgate.sources.locations import Location, Stamp, arrow_file, opened
 from crowdgate.sources.parquet_schema import TAIL
 from crowdgate.sources.source import Batch
-from crowdgate.system.freed_memory import return_freed_memory
 
 
 def names_of(path: Location, wanted: Sequence[str]) -> tuple[str, ...]:
@@ -72,7 +71,8 @@ class ParquetFiles:
         metadata = _metadata(part.path)
         groups, said = range(part.first, part.last), _groups(part.path, part.stamp)
         total, done = sum(metadata.row_group(group).num_rows for group in groups), 0
-        kinds = {name: _schema(part.path).field(name).type for name in columns}
+        schema = _schema(part.path)
+        kinds = {name: schema.field(name).type for name in columns}
         loose = {name for name, kind in kinds.items() if isinstance(kind, pa.BaseExtensionType)}
         text = [
             name for name, kind in kinds.items() if _is_text(kind) and (name not in unique or _has_long(part, name))
@@ -101,7 +101,6 @@ def _system_memory_pool() -> Iterator[None]:
         yield
     finally:
         pa.set_memory_pool(before)
-        return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
 
 
 def _schema(path: Location) -> Any:
