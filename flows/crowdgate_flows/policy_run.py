@@ -63,8 +63,7 @@ def run_policy(stated: RunParameters) -> End | DryRun:
     try:
         request = _request(stated)
         run_channels(request)  # invalid settings refuse the run
-        rehearsed = tasks.rehearse(SealedValue(request)).value
-        end = steps(SealedValue(request)) if rehearsed is None else rehearsed
+        end = steps(SealedValue(request))
     except CrowdgateError as error:
         end = error
     emit_end(request, str(flow_run.id), end)
@@ -84,10 +83,10 @@ def _request(stated: RunParameters) -> Request:
     return Request(*places, holder=held, anchors=stated.anchors, anyway=stated.anyway, at=at, wait=stated.wait)
 
 
-def steps(request: SealedValue[Request]) -> End:
+def steps(request: SealedValue[Request]) -> End | DryRun:
     """Run all tasks of a release in order, until one of them ends it."""
     run = tasks.prepare(request).value
-    if isinstance(run, End):
+    if isinstance(run, End | DryRun):
         return run
     reserved = tasks.reserve(SealedValue(run)).value
     if isinstance(reserved, End):
