@@ -9,7 +9,7 @@ from typing import Annotated
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Completed
 from pydantic import Field
 
 from crowdgate.cli.release import STEPS
@@ -23,7 +23,7 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
-from crowdgate_flows.end_states import refused_state, unpublished_state, waiting_state
+from crowdgate_flows.end_states import failed_state, refused_state, unpublished_state, waiting_state
 from crowdgate_flows.events import emit_end
 from crowdgate_flows.paths import refuse_urls
 from crowdgate_flows.tasks import SealedValue
@@ -102,7 +102,7 @@ def state_of(end: End | DryRun) -> State[None]:
     if isinstance(end, DryRun):
         return unpublished_state("DryRun", f"{WORDS} The rehearsal: {end.rehearsed.outcome}")
     if isinstance(end, Crashed):
-        return Failed(name="Crashed", message=str(end))
+        return failed_state("Crashed", str(end))
     if isinstance(end, CrowdgateError):
         return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there

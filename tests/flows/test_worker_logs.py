@@ -20,21 +20,21 @@ from prefect.client.schemas.actions import DeploymentUpdate
 
 from tests.flows.server import Server, until
 from tests.flows.test_bound_deployments import parameters
-from tests.flows.test_silence import COUNTED, marked_workshop
+from tests.flows.test_silence import COUNT, COUNTED, marked_workshop
 from tests.workshop import MARK, Workshop
 
 SLOT = "2030-01-01"
 MOST_LINES = 12
 CHANNELS = 'event_log = "events.jsonl"\nevent_openlineage = "lineage.jsonl"\nmetrics_file = "crowdgate.prom"\n'
-CRASH = """
+CRASH = f"""
 import os
 if "CRASHED" in os.environ:
     from crowdgate.kind import randomness
     def fails(*_):
-        raise RuntimeError(os.environ["CRASHED"])
+        raise RuntimeError("{MARK} {COUNT}")
     randomness.bernoulli_subsampler = fails
 """
-"""The source of `sitecustomize`, which Python imports at start."""
+"""The source of `sitecustomize`. The mark is here, as the server stores the variables of a run."""
 ENDS = {"published": "Completed", "withheld": "Withheld", "held": "Held", "refused": "Refused", "crashed": "Crashed"}
 NAMED = {"withheld": "gate released_rows", "held": "released_classes at least 400 can't pass"}
 """The gate, in words of the state's message."""
@@ -67,7 +67,7 @@ def ended_runs(server: Server, deployed: UUID, folder: Path) -> Iterator[EndedRu
         with (workshop.root / "crowdgate.toml").open("a") as file:
             file.write(CHANNELS)
         environment = {"PYTHONPATH": os.pathsep.join([str(folder), *sys.path]), "PREFECT_LOGGING_LEVEL": "INFO"}
-        environment |= {"CRASHED": f"{MARK} 10587"} if end == "crashed" else {}
+        environment |= {"CRASHED": "1"} if end == "crashed" else {}
         own = parameters(workshop)
         with get_client(sync_client=True) as client:
             client.update_deployment(deployed, DeploymentUpdate(parameters=own))
