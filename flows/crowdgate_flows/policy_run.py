@@ -9,7 +9,7 @@ from typing import Annotated
 from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
-from prefect.states import Completed, Failed
+from prefect.states import Completed
 from pydantic import Field
 
 from crowdgate.cli.release import STEPS
@@ -24,7 +24,7 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate_flows import tasks
 from crowdgate_flows.deployments import Binding, refuse_locked
-from crowdgate_flows.end_states import refused_state, unpublished_state, waiting_state
+from crowdgate_flows.end_states import failed_state, refused_state, unpublished_state, waiting_state
 from crowdgate_flows.events import emit_end
 from crowdgate_flows.paths import refuse_urls
 from crowdgate_flows.tasks import SealedValue
@@ -66,8 +66,7 @@ def run_policy(stated: RunParameters) -> End | DryRun:
     try:
         request = _request(stated)
         run_channels(request)  # invalid settings refuse the run
-        rehearsed = tasks.rehearse(SealedValue(request)).value
-        end = steps(SealedValue(request)) if rehearsed is None else rehearsed
+        end = steps(SealedValue(request))
     except CrowdgateError as error:
         end = error
     emit_end(request, str(flow_run.id), end)
@@ -90,10 +89,10 @@ def _request(stated: RunParameters) -> Request:
     )  # fmt: skip
 
 
-def steps(request: SealedValue[Request]) -> End:
+def steps(request: SealedValue[Request]) -> End | DryRun:
     """Run all tasks of a release in order, until one of them ends it."""
     run = tasks.prepare(request).value
-    if isinstance(run, End):
+    if isinstance(run, End | DryRun):
         return run
     reserved = tasks.reserve(SealedValue(run)).value
     if isinstance(reserved, End):
@@ -109,7 +108,7 @@ def state_of(end: End | DryRun) -> State[None]:
     if isinstance(end, DryRun):
         return unpublished_state("DryRun", f"{WORDS} The rehearsal: {end.rehearsed.outcome}")
     if isinstance(end, Crashed):
-        return Failed(name="Crashed", message=str(end))
+        return failed_state("Crashed", str(end))
     if isinstance(end, CrowdgateError):
         return refused_state(end)
     if end.verdicts:  # a release that ended in an earlier run has its page there

@@ -81,15 +81,12 @@ def _step(function: Callable[P, SealedValue[T]]) -> Callable[P, SealedValue[T | 
 
 
 @_step
-def rehearse(request: SealedValue[Request]) -> SealedValue[DryRun | None]:
-    """Run a simulation in place of a release, if the policy states dry-run."""
-    return SealedValue(dry_run(request.value))
-
-
-@_step
-def prepare(request: SealedValue[Request]) -> SealedValue[Run | Result]:
-    """Check policy, ledger, destination and the input's form; wait for a late table as long as the request says."""
-    return SealedValue(when_ready(request.value, job.prepare))
+def prepare(request: SealedValue[Request]) -> SealedValue[Run | Result | DryRun]:
+    """Check policy, ledger, destination and the input's form; wait for a late table as long as the request says. If the
+    policy states dry-run, run a simulation in place of all that.
+    """
+    rehearsed = dry_run(request.value)
+    return SealedValue(when_ready(request.value, job.prepare) if rehearsed is None else rehearsed)
 
 
 @_step

@@ -49,6 +49,16 @@ def test_a_program_gets_every_group_of_every_level(capsys: pytest.CaptureFixture
             assert [group["label"] for group in level["groups"]] == labels
 
 
+def test_a_stock_classification_fits_a_screen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    start, end = "          - {property: domain, value: {values: [heart", "      - name: note"
+    ward = CONTRACT[CONTRACT.index(start) : CONTRACT.index(end)]
+    text = CONTRACT.replace(ward, "          - {property: classification, value: icd-10}\n")
+    assert crowdgate("contract", "show", write(tmp_path, text), "--column", "ward") == 0
+    shown = capsys.readouterr().out
+    assert "block: 225 groups" in shown
+    assert len(shown.splitlines()) <= SCREEN
+
+
 def test_a_wrong_contract_is_no_listing(tmp_path: Path) -> None:
     assert crowdgate("contract", "show", write(tmp_path, CONTRACT.replace("width: 10", "width: 7"))) == 2
 

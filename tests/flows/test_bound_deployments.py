@@ -147,7 +147,7 @@ def changes(workshop: Workshop, other: Path) -> Iterator[Own]:
 def test_500_random_runs_reach_no_other_policy(own: Own, workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """The draws are seeded; a run that gets past the locks is seen where the release would begin."""
     seen = Reached()
-    monkeypatch.setattr(tasks, "rehearse", seen)
+    monkeypatch.setattr(tasks, "prepare", seen)
     drawn, found = Random(41), [*changes(workshop, second_policy(workshop))]
     for _ in range(500):
         run = {**own, "as_of": f"20{drawn.randint(30, 99)}-01-{drawn.randint(1, 28):02}"}

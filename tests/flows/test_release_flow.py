@@ -222,7 +222,7 @@ def test_no_task_is_persisted_cached_printed_or_tried_again(step: Task[..., obje
 
 
 def test_every_step_is_a_task_of_its_own_and_the_flow_keeps_nothing() -> None:
-    names = ["rehearse", "prepare", "reserve", "protect", "publish", "play", "lint", "follow_ledger"]
+    names = ["prepare", "reserve", "protect", "publish", "play", "lint", "follow_ledger"]
     assert [step.name for step in TASKS] == names
     assert len({step.task_key for step in TASKS}) == len(names)
     flow = flow_file.release

@@ -157,7 +157,7 @@ def test_a_crash_does_not_show_how_far_it_came(tmp_path: Path, server: Server) -
     sql = "SELECT name, state_name FROM task_run WHERE flow_run_id = ? ORDER BY start_time"
     for run in runs:
         tasks = [(row["name"].partition("-")[0], row["state_name"]) for row in server.query(sql, run.id)]
-        before = [(step, "Completed") for step in ("rehearse", "prepare", "reserve")]
+        before = [(step, "Completed") for step in ("prepare", "reserve")]
         assert tasks == [*before, ("protect", "Failed")]
         assert tuple(run.state) == tuple(runs[0].state)
 

@@ -20,7 +20,7 @@ from crowdgate.ledger.audits import RECORDED, subject
 from crowdgate.operations import channels, observed_run, post
 from crowdgate.operations.event import EventKind, EventLevel, new_event
 from crowdgate.operations.next_steps import NEXT_STEPS
-from crowdgate.operations.openlineage import lineage_events
+from crowdgate.operations.openlineage import TYPES, lineage_events
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of
 from crowdgate.review.health import Health, examine
@@ -356,3 +356,33 @@ def test_a_log_is_private_and_a_relative_path_is_that_of_the_settings(
     assert observed.root.joinpath("events.jsonl").stat().st_mode & 0o777 == 0o600
     assert observed.root.joinpath("metrics.prom").stat().st_mode & 0o777 == 0o644
     assert [path.name for path in observed.root.glob(".metrics*")] == []
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_events_of_openlineage_are_what_its_own_client_accepts(kind: EventKind) -> None:
+    """The client's models are made from the published specification. It is no dependency, for what it brings."""
+    base = pytest.importorskip("openlineage.client.generated.base", reason="openlineage-python is not installed")
+    event = new_event(
+        kind,
+        run="0b4f6c0e-8a4c-4f0e-9a53-0d5c3f7f3a11",
+        policy="clinic",
+        contract="clinic",
+        release="clinic/1/2030-01-01",
+    )
+    for said in lineage_events(event):
+        facet = said["run"]["facets"]["crowdgate_event"]
+        made = base.RunEvent(
+            eventTime=said["eventTime"],
+            producer=said["producer"],
+            run=base.Run(runId=said["run"]["runId"]),
+            job=base.Job(**said["job"]),
+            eventType=base.EventType(said["eventType"]),
+            inputs=[base.InputDataset(**one) for one in said["inputs"]],
+            outputs=[base.OutputDataset(**one) for one in said["outputs"]],
+        )
+        assert made.schemaURL.partition("#")[2] == said["schemaURL"].partition("#")[2]
+        assert made.schemaURL.startswith("https://openlineage.io/spec/2-0-")
+        base.BaseFacet()._producer_check("_producer", facet["_producer"])
+        base.BaseFacet()._schemaurl_check("_schemaURL", facet["_schemaURL"])
+    with pytest.raises(ValueError, match="badly formed"):
+        base.Run(runId="clinic")

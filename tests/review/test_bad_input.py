@@ -31,6 +31,12 @@ BAD = {
                                           "'Eye' is in no group"),
     "an expectation that needs rows": (VISITS, RULE, f"name: up, type: custom, engine: greatExpectations, {INCREASING}",
                                        55, 82, "'expect_column_values_to_be_increasing'"),
+    **{f"{words}, which needs rows": (
+        VISITS, RULE,
+        f"name: up, type: custom, engine: greatExpectations, implementation: {{type: {words}, kwargs: {{}}}}}}",
+        55, 82, f"'{words}'",
+    ) for words in ("expect_column_values_to_be_decreasing", "expect_compound_columns_to_be_unique",
+                    "expect_select_column_values_to_be_unique_within_record")},
 }  # fmt: skip
 
 
