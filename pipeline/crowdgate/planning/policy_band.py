@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.planning.budget_left import BudgetLeft
 
-NO_LEDGER = " This assumes that nothing was spent, as no ledger was read."
-
 
 def policy_band(plan: Plan, left: BudgetLeft, about: str, outcome: tuple[str, Tone], step: str) -> Band:
     """Return the band of a page about a policy: `about` is the subject of the page, `outcome` its outcome in a word
@@ -35,10 +33,11 @@ def policy_band(plan: Plan, left: BudgetLeft, about: str, outcome: tuple[str, To
 
 
 def _left_text(left: BudgetLeft) -> str:
+    """Return the budget left; empty where no ledger was read."""
     before = (left.spent.epsilon, left.spent.delta)
     used = None if left.used is None else (left.used, left.used)
     now = RunBudget((left.cap.epsilon, left.cap.delta), before, before, used)
-    return f"{now.left_text}{'' if left.read else NO_LEDGER}"
+    return now.left_text if left.read else ""
 
 
 def _next_budget(plan: Plan, left: BudgetLeft) -> RunBudget | None:
@@ -47,4 +46,4 @@ def _next_budget(plan: Plan, left: BudgetLeft) -> RunBudget | None:
     cap, before = (left.cap.epsilon, left.cap.delta), (left.spent.epsilon, left.spent.delta)
     after = (before[0] + plan.guarantee.epsilon, before[1] + plan.guarantee.delta)
     fits = all(of <= most for of, most in zip(after, cap, strict=True))
-    return RunBudget(cap, before, after) if left.used is None and fits else None
+    return RunBudget(cap, before, after) if left.used is None and left.read and fits else None
