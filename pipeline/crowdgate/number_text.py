@@ -18,6 +18,9 @@ BOUND = "bound"
 """The style of an upper bound: four digits, rounded up."""
 LEAST = "least"
 """The style of a lower bound: four digits, rounded down."""
+FIGURE_UP, FIGURE_DOWN = "figure up", "figure down"
+"""The styles of a rule's figure: whole numbers in full, others in four digits, rounded up or down as `bound_number`
+rounds them."""
 PEOPLE = "people"
 """The style of a number of people or classes, possibly an expected one: thousands separated, whole from a hundred
 on."""
@@ -158,6 +161,14 @@ def _in_full(number: Fraction) -> bool:
     return number.denominator == 1 and abs(number) < 10**15
 
 
+def _figure(number: float | Fraction, rounding: Rounding) -> str:
+    """Return a figure in nine written digits, which a float holds exactly enough, rounded to four in a direction."""
+    exact = Fraction(f"{float(number):.12g}") if math.isfinite(number) else None
+    if exact is None:
+        return rounded_text(float(number), 4, rounding)
+    return str(exact) if _in_full(exact) else _decimal(exact, 4, rounding)
+
+
 def _people(number: float | Fraction) -> str:
     if isinstance(number, int):
         return f"{number:,}"
@@ -203,6 +214,8 @@ def _short_exponent(text: str) -> str:
 _STYLES: Mapping[str, Callable[[float | Fraction], str]] = {
     BOUND: lambda number: str(number) if isinstance(number, int) else _decimal(number, 4, Rounding.UP),
     LEAST: lambda number: str(number) if isinstance(number, int) else _decimal(number, 4, Rounding.DOWN),
+    FIGURE_UP: lambda number: _figure(number, Rounding.UP),
+    FIGURE_DOWN: lambda number: _figure(number, Rounding.DOWN),
     PEOPLE: _people,
     SHARE: _share,
     PROBABILITY: _probability,

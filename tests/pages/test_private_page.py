@@ -41,7 +41,7 @@ def test_it_shows_what_came_in_and_what_was_lost_and_is_recorded(clinic: Worksho
     titles = ("Cells outside their domains", "Sizes of the classes", "age: before and after", "How far the release")
     for title in titles:
         assert re.search(rf"<h3>{title}.*?<figure>.*?<details>", text, re.DOTALL), title
-    assert "<td>age</td>\n<td>0.04762</td>" in text
+    assert '<td data-label="column">age</td>\n<td data-label="share of the rows">0.04762</td>' in text
 
 
 @pytest.mark.thorough

@@ -6,13 +6,19 @@ It needs Chromium, which `.ci/run` installs.
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crowdgate.history.ended_run import of_entry
+from crowdgate.kind.run import Result
 from crowdgate.kinds import KINDS
+from crowdgate.pages.release import page_after
+from crowdgate.planning.open_ledger import ledger_at
+from crowdgate.planning.plan import plan_policy
 from crowdgate.report.blocks import PageBlock
 from crowdgate.report.html import as_html
 from tests.audit.workshop import make_town, only_few_controls
@@ -21,12 +27,26 @@ from tests.workshop import crowdgate
 
 CHROMIUM = shutil.which("chromium")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-WIDTH, PAPER = 1000, 720
-"""Pixels of a window, and of a sheet of A4 within its margins."""
+WIDTH, NARROW, PAPER, SHEET = 1280, 400, 672, 1000
+"""Pixels of a window, of a telephone, and the width and height of a sheet of A4 within its margins."""
+FIRST = ((WIDTH, 500), (NARROW, 700))
+"""The rectangles, in pixels, in which a page must tell the five facts."""
+FIVE = ("outcome", "owner", "cost", "left", "next")
+"""The facts that a reader needs first."""
 SERIOUS = ("serious", "critical")
 WIDER = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
 BOXES = "() => [...document.querySelectorAll('figure svg')].map(e => e.getBoundingClientRect().toJSON())"
 SEEN = "e.checkVisibility({contentVisibilityAuto: true})"
+CUT = """() => [...document.querySelectorAll('body *')].filter(e => {
+  const box = e.getBoundingClientRect();
+  return box.width > 1 && box.right > innerWidth + 1 && !e.closest('thead') && !e.closest('svg');
+}).map(e => `${e.tagName} ${e.textContent.slice(0, 40)}`)"""
+"""The elements that are wider than the window; heads of tables are hidden where rows are cards."""
+FACTS = """() => Object.fromEntries([...document.querySelectorAll('[data-fact]')].map(
+  e => [e.dataset.fact, e.getBoundingClientRect().bottom]))"""
+"""The lower edge of each fact of the band."""
+HEADINGS = "() => [...document.querySelectorAll('h1, h2, h3')].map(e => Number(e.tagName[1]))"
+ANNEX = "() => document.querySelector('.annex')?.getBoundingClientRect().top ?? 0"
 HIDDEN = f"() => [...document.querySelectorAll('details table')].filter(e => !{SEEN}).length"
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (Debian: apt-get install chromium)")
 
@@ -40,6 +60,10 @@ class Looked:
     boxes: list[dict[str, float]] = field(default_factory=list)
     serious: list[str] = field(default_factory=list)
     wider: dict[int, int] = field(default_factory=dict)
+    cut: list[str] = field(default_factory=list)
+    facts: dict[int, dict[str, float]] = field(default_factory=dict)
+    headings: list[int] = field(default_factory=list)
+    annex: float = 0
     unprinted: int = 0
     pdf: bytes = b""
 
@@ -62,29 +86,48 @@ def look(browser: Any, file: Path) -> Looked:
     page.on("pageerror", lambda error: found.errors.append(str(error)))
     page.on("request", lambda request: found.asked.append(request.url))
     page.goto(file.as_uri())
-    found.boxes, found.wider[WIDTH] = page.evaluate(BOXES), page.evaluate(WIDER)
+    found.boxes, found.headings = page.evaluate(BOXES), page.evaluate(HEADINGS)
+    for width in (NARROW, WIDTH):
+        page.set_viewport_size({"width": width, "height": 800})
+        found.wider[width], found.facts[width] = page.evaluate(WIDER), page.evaluate(FACTS)
+        found.cut += page.evaluate(CUT)
     page.screenshot(path=file.with_suffix(".png"), full_page=True)
     violations = Axe().run(page).response["violations"]
     found.serious = [each["id"] for each in violations if each["impact"] in SERIOUS]
     page.emulate_media(media="print")
-    page.set_viewport_size({"width": PAPER, "height": 1000})
+    page.set_viewport_size({"width": PAPER, "height": SHEET})
+    found.annex = page.evaluate(ANNEX)
     found.wider[PAPER], found.unprinted, found.pdf = page.evaluate(WIDER), page.evaluate(HIDDEN), page.pdf(format="A4")
     page.close()
     return found
 
 
-def in_order(browser: Any, file: Path, pictures: int) -> None:
-    """Assert that a page is presentable, with at least so many pictures."""
+def first_facts(found: Looked) -> None:
+    """Assert that the outcome, the owner, the cost, the budget left and the next step are seen without scrolling."""
+    for width, height in FIRST:
+        seen = {name for name, bottom in found.facts[width].items() if bottom <= height}
+        assert set(FIVE) <= seen, (width, found.facts[width])
+
+
+def in_order(browser: Any, file: Path, pictures: int, *, first: bool = False) -> None:
+    """Assert that a page is presentable, with at least so many pictures; with `first` also that the five facts are
+    seen at once."""
     found = look(browser, file)
     assert found.errors == []
     assert found.asked == [file.as_uri()]
     assert len(found.boxes) >= pictures
     assert all(box["width"] > 300 and box["height"] > 80 and box["right"] <= WIDTH for box in found.boxes)
     assert found.serious == []
-    assert found.wider == {WIDTH: 0, PAPER: 0}
+    assert found.wider == {NARROW: 0, WIDTH: 0, PAPER: 0}
+    assert found.cut == []
+    assert found.headings[0] == 1
+    assert all(after <= before + 1 for before, after in pairwise(found.headings))
+    assert found.annex <= 2 * SHEET
     assert found.unprinted == 0
     assert found.pdf.startswith(b"%PDF")
     assert file.with_suffix(".png").stat().st_size > 10_000
+    if first:
+        first_facts(found)
 
 
 @pytest.mark.thorough
@@ -104,9 +147,14 @@ def test_pages_of_a_release(
     assert crowdgate("release", copy.policy, "--as-of", SLOT) == 3
     assert crowdgate("report", "release", f"clinic/1/{SLOT}", "--private", "--page", "private.html") == 0
     assert crowdgate("report", "index", "pages") == 0
-    names = {"plan.html": 1, "explain.html": 0, "private.html": 2}
-    names |= {"pages/index.html": 0, "pages/run-1.html": 2, "pages/run-2.html": 0, "pages/budget-1.html": 2}
+    held = Result("held", f"clinic/2/{SLOT}", None, plan_policy(copy.policy).guarantee, (), "Held: a rule.")
+    description = of_entry(opened := ledger_at(copy.root, None), copy.root, opened.entries()[-1]).facts
+    page_after(replace(held, facts=description)).write(Path("held.html"))
+    names = {"plan.html": 1, "explain.html": 0, "private.html": 2, "held.html": 0}
+    names |= {"pages/run-1.html": 2, "pages/run-2.html": 0}
     for name, pictures in names.items():
+        in_order(browser, copy.root / name, pictures, first=True)
+    for name, pictures in {"pages/index.html": 0, "pages/budget-1.html": 2}.items():
         in_order(browser, copy.root / name, pictures)
 
 
@@ -125,7 +173,7 @@ def test_the_widest_digest_fits_on_paper(tmp_path: Path, browser: Any) -> None:
     (tmp_path / "facts.html").write_text(
         as_html("t", [PageBlock(f"| | |\n|---|---|\n| population_digest_of_a_long_name | {'d' * 64} |\n")])
     )
-    assert look(browser, tmp_path / "facts.html").wider == {WIDTH: 0, PAPER: 0}
+    assert look(browser, tmp_path / "facts.html").wider == {NARROW: 0, WIDTH: 0, PAPER: 0}
 
 
 @pytest.fixture
@@ -148,4 +196,7 @@ def test_what_is_wrong_is_seen(tmp_path: Path, browser: Any) -> None:
     assert len(found.asked) == 2
     assert {"image-alt", "color-contrast"} <= set(found.serious)
     assert found.wider[WIDTH] > 0
+    assert any(each.startswith("DIV wide") for each in found.cut)
+    with pytest.raises(AssertionError):
+        first_facts(found)
     assert found.unprinted == 1

@@ -34,7 +34,7 @@ def picture(*points: PicturePoint, **rest: object) -> Picture:
 def test_every_number_stands_in_the_table(one: tuple[PicturePoint, ...], other: tuple[PicturePoint, ...]) -> None:
     drawn = Picture("p", "T", "x", "y", (Series("a", one), Series("b", other, "joined")))
     told = picture_table(drawn)
-    assert told.titles == ["x", "of", "y", "low end", "high end"]
+    assert told.titles == ["x", "series", "y", "lower limit", "upper limit"]
     rows = list(told.texts)
     assert [row[1] for row in rows] == ["a"] * len(one) + ["b"] * len(other)
     shown = [[float(cell.replace(",", "")) for cell in (row[0], *row[2:])] for row in rows]
@@ -84,13 +84,13 @@ def test_a_page_asks_nobody_and_runs_nothing() -> None:
     assert "<script" not in made
     assert not re.search(r"(src|href)=\"(?!#)", made.replace('xlink:href="#', ""))
     assert re.search(r"<figure><svg role=\"img\" aria-label=.*<details><summary>", made, re.DOTALL)
-    assert '<td class="pass">pass, waived</td>' in made
+    assert '<td class="pass" data-label="a">pass, waived</td>' in made
 
 
 def test_links_are_ours_alone() -> None:
     table = PageBlock("| a |\n|---|\n| one |\n| [two](http://x) |\n")
     made = as_html("T", [table], links={"one": "one.html"})
-    assert '<td><a href="one.html">one</a></td>' in made
+    assert '<td data-label="a"><a href="one.html">one</a></td>' in made
     assert made.count("<a ") == 1
 
 

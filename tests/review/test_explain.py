@@ -231,9 +231,15 @@ def test_all_four_forms_say_the_same_words(policy: str, capfd: pytest.CaptureFix
     page = html.unescape(re.sub(r"<style>.*?</style>|<title>.*?</title>|<[^>]*>", " ", made["html"], flags=re.DOTALL))
     source = re.sub(r"\\(.)", r"\1", re.sub(r"^\|?[-:|]+$|[|#`]|\*\*|^- ", " ", made["markdown"], flags=re.MULTILINE))
     plain = re.sub(r"[•─]", " ", made["terminal"])
+    source, page, plain, told = map(_below_the_band, (source, page, plain, " ".join(strings(report))))
     assert source.split() == page.split()
-    assert " ".join(strings(report)).split() == ["shown", *source.split()]
+    assert told.split() == source.split()
     assert "".join(source.split()) == "".join(plain.split())
+
+
+def _below_the_band(text: str) -> str:
+    """Return the text after the band, which has a form of its own on each page."""
+    return text[text.index("This is version") :]
 
 
 def test_a_terminal_of_80_columns_wraps_at_words(capfd: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from crowdgate.accounting.pso_curve import SHARES
 from crowdgate.kind.facts import static_before_data
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.measures.guarantees import bounded_weight, kept_costs
+from crowdgate.number_text import FIGURE_UP
 
 if TYPE_CHECKING:
     from crowdgate.candidate import Cost
@@ -51,7 +52,7 @@ def singling_out(rows: int, kept: Mapping[str, Sequence[Cost]], rules: Sequence[
     return Picture(
         "singling out", "Singling out, by how few fit the description", "weight of the predicate",
         "probability of success",
-        tuple(series), (), "log", "log", NOTE,
+        tuple(series), (), "log", "log", NOTE, FIGURE_UP,
     )  # fmt: skip
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
 from crowdgate.errors import VerificationFailed
+from crowdgate.history.ledger_facts import facts_in_ledger
 from crowdgate.history.recorded_verdicts import parse_verdicts, public_part_of_record
 from crowdgate.kind.facts import static_before_data
+from crowdgate.kind.run_facts import RunDescription, facts_of_manifest
 from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
@@ -49,6 +52,7 @@ class EndedRun:
     """A run with its outcome (`plain` as a sentence) and privacy cost.
 
     `verdicts` are the public ones (None: unknown, for the reason `why`). `said` is the manifest of a published run.
+    `facts` are what its page names first.
     """
 
     release_id: str
@@ -59,6 +63,7 @@ class EndedRun:
     verdicts: tuple[Verdict, ...] | None
     said: Manifest | None = None
     why: str | None = None
+    facts: RunDescription | None = None
 
     @property
     def policy(self) -> str:
@@ -76,7 +81,7 @@ def of_manifest(said: Manifest) -> EndedRun:
     verdicts = tuple(gate.verdict for gate in said.verdicts)
     cost = said.guarantee.epsilon, said.guarantee.delta
     plain = f"{_summary(said)} {said.use_text}".rstrip()
-    return EndedRun(said.release.id, "published", *cost, plain, verdicts, said)
+    return EndedRun(said.release.id, "published", *cost, plain, verdicts, said, facts=facts_of_manifest(said))
 
 
 def _summary(said: Manifest) -> str:
@@ -94,7 +99,7 @@ def of_result(result: Result) -> EndedRun:
         return of_manifest(_read(result.path / manifest.NAME, None))
     verdicts = tuple(each for each in result.verdicts if each.public)
     cost = result.guarantee.epsilon, result.guarantee.delta
-    return EndedRun(result.release_id, result.outcome, *cost, result.plain, verdicts)
+    return EndedRun(result.release_id, result.outcome, *cost, result.plain, verdicts, facts=result.facts)
 
 
 def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
@@ -102,20 +107,23 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
 
     For a withheld release the public verdicts, which the run printed, are read from its private record.
     """
+    stated: Mapping[str, Any] = {}
     try:
         if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
             folder = released_folder(ledger, root, entry.destination)
             return of_manifest(_read(folder / manifest.NAME, entry.manifest_digest))
         if entry.state is State.WITHDRAWN:
             return _withdrawn(ledger, entry)
-        told = public_part_of_record(ledger, entry)["verdicts"] if entry.state is State.WITHHELD else None
+        part = public_part_of_record(ledger, entry) if entry.state is State.WITHHELD else {}
+        told, stated = part.get("verdicts"), part
         verdicts = None if told is None else tuple(gate.verdict for gate in parse_verdicts(told))
         why = None if verdicts is not None else "the run ended before its gates were judged, or did not end"
     except VerificationFailed as refused:
         verdicts, why = None, str(refused)
     outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
-    plain = PLAIN.get(entry.state, "")
-    return EndedRun(entry.release_id, outcome, entry.spend.epsilon, entry.spend.delta, plain, verdicts, why=why)
+    plain, cost = PLAIN.get(entry.state, ""), (entry.spend.epsilon, entry.spend.delta)
+    facts = facts_in_ledger(ledger, entry, stated)
+    return EndedRun(entry.release_id, outcome, *cost, plain, verdicts, why=why, facts=facts)
 
 
 def of_tombstone(said: WithdrawalStatement) -> EndedRun:
@@ -128,8 +136,8 @@ def _withdrawn(ledger: Ledger, entry: Entry) -> EndedRun:
     line = ledger.withdrawal(entry.release_id)
     assert line is not None, "the state follows from this line"
     plain = withdrawal_text(str(line.day), line.detail_values["reason"])
-    cost = entry.spend.epsilon, entry.spend.delta
-    return EndedRun(entry.release_id, ENDED[entry.state], *cost, plain, None, why=_NO_MANIFEST)
+    cost, facts = (entry.spend.epsilon, entry.spend.delta), facts_in_ledger(ledger, entry, {})
+    return EndedRun(entry.release_id, ENDED[entry.state], *cost, plain, None, why=_NO_MANIFEST, facts=facts)
 
 
 def _read(path: Path, digest: str | None) -> Manifest:

@@ -24,7 +24,8 @@ PUBLIC = frozenset(str(each) for each in MeasureClass if each is not MeasureClas
 
 
 def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
-    """Return the public verdicts in the private record of a run, and its public `settings` (None in older records).
+    """Return the public verdicts in the private record of a run, and its public `settings` and
+    `about`, the policy owner's description (None in older records).
 
     Nothing else of the record is returned, so this is no access to it. Raises VerificationFailed for a record that is
     missing, unreadable, or not the one that the ledger committed to.
@@ -33,7 +34,11 @@ def public_part_of_record(ledger: Ledger, entry: Entry) -> dict[str, Any]:
     if entry.private_commitment is None or not has_private_record(ledger.path, ledger.id, entry.release_id):
         raise VerificationFailed("its gates are only in its private record, which is not at hand")
     sections, _ = read_private(path, [entry.private_commitment])
-    return {"verdicts": public_verdicts(sections), "settings": sections.get("settings")}
+    return {
+        "verdicts": public_verdicts(sections),
+        "settings": sections.get("settings"),
+        "about": sections.get("about"),
+    }
 
 
 def public_verdicts(said: Mapping[str, Any]) -> list[Any]:

@@ -103,6 +103,16 @@ class Kind(ABC, Generic[S, M, C, P, X]):
 
     @property
     @abstractmethod
+    def product(self) -> str:
+        """Noun for a release of this kind in titles."""
+
+    @property
+    @abstractmethod
+    def unfit(self) -> str:
+        """Phrase for the uses that releases of this kind do not allow."""
+
+    @property
+    @abstractmethod
     def spec(self) -> type[S]:
         """Type of the mechanism's part of a policy."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from crowdgate.guarantee import Guarantee
     from crowdgate.histogram import Histogram
     from crowdgate.kind.plan import Plan
+    from crowdgate.kind.run_facts import RunDescription
     from crowdgate.ledger.ledger import Ledger, Reservation
     from crowdgate.publish.register import Register
     from crowdgate.risk.class_sizes import ClassSizes
@@ -61,7 +62,7 @@ class Result:
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
     `left` says what is left of the budget after a charge, `low` warns if it is little. `repeated`: an earlier run had
     this outcome. A release that was held ended before it was charged; one that waits is charged and staged, and is
-    published after its approval."""
+    published after its approval. `facts` are what its page names first (None: its manifest states them)."""
 
     __repr__ = short_repr
 
@@ -75,6 +76,7 @@ class Result:
     use: str = ""
     left: str = ""
     low: str = ""
+    facts: RunDescription | None = None
 
     @property
     def cost(self) -> str:

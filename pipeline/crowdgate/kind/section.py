@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from crowdgate.kind.listing import Column, Listing, text_listing
 from crowdgate.kind.picture import Picture
+from crowdgate.kind.rule_row import RuleRow
 from crowdgate.number_text import Value
 
 
@@ -21,10 +22,10 @@ Paragraph = str | Lead
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of a report, in this order: paragraphs, points of a list, pictures, listings.
+    """A part of a report, in this order: paragraphs, points of a list, rules, pictures, listings.
 
     A `further` section is only for pages; a terminal shows no headings. `level` is that of the heading: 2, or 3 for a
-    part of the section before.
+    part of the section before. An `annex` begins on a new printed page.
     """
 
     heading: str = ""
@@ -34,6 +35,8 @@ class Section:
     listings: Sequence[Listing] = ()
     further: bool = False
     level: int = 2
+    rules: Sequence[RuleRow] = ()
+    annex: bool = False
 
 
 def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]]) -> Section:

@@ -11,6 +11,7 @@ from string import Formatter
 from typing import TYPE_CHECKING
 
 from crowdgate.candidate import AuditQuestion, Candidate, Measurement, OutputType, PublishedCells, Range, Static
+from crowdgate.measures.labels import LABELS
 from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
@@ -125,8 +126,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The number in words, for the axis of a picture."""
-        return "rows above the share" if self.excess else self.name.replace("_", " ")
+        """The number in a few words."""
+        return LABELS.get(self.name, self.name.replace("_", " ").capitalize())
 
     @property
     def counts(self) -> bool:

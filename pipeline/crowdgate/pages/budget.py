@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import LedgerRefused
 from crowdgate.history.ledger_summary import ledger_summary, series_text, used_part
+from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.picture import Picture, PicturePoint, Series
+from crowdgate.kind.run_facts import RunBudget
 from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.schema import FILTERS, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID
 from crowdgate.number_text import AMOUNT, PEOPLE, decimal, format_value
-from crowdgate.planning.budgets import budget_left_text, low_budget_text
+from crowdgate.pages.gates import FEWEST_RUNS
+from crowdgate.planning.budgets import budget_left_text, low_budget_text, percent_left
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
@@ -54,7 +57,29 @@ def budget_page(ledger: Ledger, population: str) -> Report:
         raise LedgerRefused(f"the population {population} is unknown to the ledger {ledger.id}, which knows: {known}")
     summary, steps = ledger_summary(ledger), tuple(budget_steps(ledger.journal(), population))
     (budget,) = (each for each in summary["budgets"] if each["population"] == population)
-    return Report(f"Budget of {population}", lambda: list(_sections(summary, budget, steps)))
+    band = _band(summary["ledger"], budget)
+    return Report(f"Budget of {population}", lambda: list(_sections(summary, budget, steps)), band=lambda: band)
+
+
+def _band(ledger: str, budget: dict[str, Any]) -> Band:
+    """Return the band of the page: the part that is left, and what to do if it is little."""
+    low, frozen = low_budget_text(budget), budget["frozen"]
+    facts = [
+        ("Population", budget["population"]), ("People", f"at most {format_value(budget['people'], PEOPLE)}"),
+        ("Privacy unit", budget["unit"]), ("Ledger", ledger),
+    ]  # fmt: skip
+    cap, spent = (tuple(Fraction(budget[of][name]) for name in AMOUNTS) for of in ("registered", "spent"))
+    used = (Fraction(budget["used"]),) * 2 if "used" in budget else None
+    now = RunBudget((cap[0], cap[1]), (spent[0], spent[1]), (spent[0], spent[1]), used)
+    step = "plan the next release with crowdgate plan."
+    if frozen or low:
+        step = (
+            "thaw it with crowdgate ledger budget." if frozen else "plan the last releases, or raise it with a reason."
+        )
+    tone: Tone = "open" if frozen or low else "plain"
+    title = f"Budget of {budget['population']}"
+    word = "FROZEN" if frozen else f"{percent_left(budget)} % LEFT"
+    return Band(word, title, tone, "", facts, "", now.left_text, now.shares, step)
 
 
 def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[BudgetStep]) -> Iterator[Section]:
@@ -122,15 +147,20 @@ def _where(event: dict[str, Any]) -> str:
 
 
 def _burn_downs(steps: Sequence[BudgetStep]) -> list[Picture]:
-    """Return pictures of epsilon and of delta: the budget left after each change, and the registered budget; none of
-    delta if none is registered. With a filter the picture is of the part of it that is left."""
-    names = (PART,) if steps and PART in steps[-1].cap else AMOUNTS
+    """Return pictures of epsilon and of delta: the budget left after each change, and the registered budget.
+
+    There is none of delta if none is registered, and none of fewer than FEWEST_RUNS changes. With a filter the picture
+    is of the part of it that is left.
+    """
+    if len(steps) < FEWEST_RUNS:
+        return []
+    names = (PART,) if PART in steps[-1].cap else AMOUNTS
     return [_burn_down(name, steps) for name in names if any(step.cap.get(name) for step in steps)]
 
 
 def _burn_down(name: str, steps: Sequence[BudgetStep]) -> Picture:
     steps = [step for step in steps if name in step.cap]
-    places = [f"{step.line}: {step.what}" for step in steps]
+    places = [f"line {step.line}" for step in steps]
     left = [float(max(Fraction(0), step.cap[name] - step.spent[name])) for step in steps]
     caps = [float(step.cap[name]) for step in steps]
     series = tuple(

@@ -7,23 +7,24 @@ from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.forecast.singling_out_curve import curve_of_release
-from crowdgate.kind.listing import text_listing
-from crowdgate.kind.section import Lead, Section, paragraph
-from crowdgate.kinds import KINDS
-from crowdgate.number_text import decimal, whole
+from crowdgate.kind.section import Lead, Section, paragraph, table_section
+from crowdgate.number_text import decimal
 from crowdgate.pages.criteria import criteria_sections
+from crowdgate.pages.decision import decision_section
 from crowdgate.pages.four_questions import four_questions
 from crowdgate.pages.gates import gate_section, margins, withholding_gates
-from crowdgate.policy.policy import CONTEXT
+from crowdgate.pages.next_options import next_options
+from crowdgate.pages.run_band import run_band
+from crowdgate.pages.uses import use_section
+from crowdgate.planning.titles import run_title
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
     from crowdgate.history.ended_run import EndedRun
     from crowdgate.kind.picture import Picture
     from crowdgate.manifest import Manifest
 
+ANNEX = "Details for experts, and for checking what stands above."
 MOST_NAMED = 12
 """The greatest number of files that are named; of more only the number is shown."""
 
@@ -37,25 +38,35 @@ def run_report(
     """Return the report on the last of the runs of a policy, with the pictures of its kind of release, and the audits
     published with it, in sentences. `origin` states who vouches for it."""
     told = past[-1]
-    title = f"{told.release_id}: {told.outcome}"
-    return Report(title, lambda: list(_sections(past, pictures, audits, origin)))
+    title = f"{run_title(told.release_id, told.facts)} ({told.release_id})"
+    return Report(
+        title, lambda: list(_sections(past, pictures, audits, origin)), band=lambda: run_band(told, _judged(told))
+    )
 
 
 def _sections(
     past: Sequence[EndedRun], pictures: Sequence[Picture], audits: Sequence[str], origin: str
 ) -> Iterator[Section]:
+    """Yield the two first pages: outcome, rules, uses, privacy cost and decision; then the annex."""
     told, said = past[-1], past[-1].said
     yield from _outcome(told)
-    yield _facts(told, origin)
-    if said is not None and said.facts.informed:
-        yield Section("", [manifest.INFORMED])
-    if said is not None and said.facts.approvals:
-        yield Section("", [manifest.approvals_text(said.facts.approvals)])
-    if said is not None and said.facts.series is not None:
-        yield Section("", [manifest.series_text(said.facts.series)])
+    yield from next_options(past)
+    yield from gate_section(told)
+    if said is not None:
+        yield from use_section(told, said)
+    yield from _privacy(told)
+    yield from decision_section(told)
+    yield from _annex(past, pictures, audits, origin)
+
+
+def _annex(
+    past: Sequence[EndedRun], pictures: Sequence[Picture], audits: Sequence[str], origin: str
+) -> Iterator[Section]:
+    told, said = past[-1], past[-1].said
+    yield Section("Annex", [ANNEX], annex=True)
+    yield from _facts(told, origin)
     if said is not None and said.estimand is not None:
         yield Section("Whose rows", points=said.estimand.words())
-    yield from gate_section(told)
     yield from _margins(past)
     if said is None:
         return
@@ -68,17 +79,23 @@ def _sections(
 
 
 def _outcome(told: EndedRun) -> Iterator[Section]:
-    verdicts = told.verdicts or ()
-    described = [told.said.about.description] if told.said is not None and told.said.about.description else []
-    if told.outcome == "published":
-        yield Section("", [Lead("Published.", _judged(told)), told.plain, *described])
-    elif told.outcome == "withheld":
-        stopped = list(withholding_gates(verdicts))
-        rules = f"{len(stopped)} rule{'' if len(stopped) == 1 else 's'} stood against it:" if stopped else ""
+    """Yield the rules that stood against a withheld release; other outcomes are in the band."""
+    stopped = list(withholding_gates(told.verdicts or ()))
+    if told.outcome == "withheld" and stopped:
+        rules = f"{len(stopped)} rule{'' if len(stopped) == 1 else 's'} stood against it:"
         yield Section("", [Lead("Withheld: nothing was published.", rules)], stopped)
-        yield Section("", [told.plain])
-    else:
-        yield Section("", [Lead(f"{told.outcome.capitalize()}.", told.plain), *described])
+
+
+def _privacy(told: EndedRun) -> Iterator[Section]:
+    """Yield what the run states on privacy: the cost and the bound on singling out with its baseline, or the reason why
+    nothing is published."""
+    said = told.said
+    words = [] if said is None else [
+        *([manifest.INFORMED] if said.facts.informed else []),
+        *([manifest.series_text(said.facts.series)] if said.facts.series is not None else []),
+    ]  # fmt: skip
+    if told.plain or words:
+        yield Section("Privacy cost", [*([told.plain] if told.plain else []), *words])
 
 
 def _judged(told: EndedRun) -> str:
@@ -88,37 +105,29 @@ def _judged(told: EndedRun) -> str:
     waived = sum(each.waived for each in verdicts)
     but = f", but for {waived} that failed and {'is' if waived == 1 else 'are'} waived" if waived else ""
     advised = sum(not each.blocks and each.ended != "pass" for each in verdicts)
+    stopped = len(list(withholding_gates(verdicts)))
+    blocking = f"{stopped} that block did not pass" if stopped else f"All that block passed{but}"
     return paragraph(
-        f"{len(verdicts)} rules were judged. All that block passed{but}.",
+        f"{len(verdicts)} rules were judged. {blocking}.",
         f"Of those that only advise, {advised} did not pass." if advised else None,
     )
 
 
-def _facts(told: EndedRun, origin: str) -> Section:
-    rows = _published_facts(told.said, origin) if told.said else [("privacy cost", _cost(told.epsilon, told.delta))]
-    return Section(listings=[text_listing("", ("release", told.release_id), rows)])
-
-
-def _cost(epsilon: Fraction, delta: Fraction) -> str:
-    return f"epsilon {decimal(epsilon)}, delta {decimal(delta)}"
+def _facts(told: EndedRun, origin: str) -> Iterator[Section]:
+    if told.said is not None:
+        yield table_section("Record", ("fact", "value"), _published_facts(told.said, origin))
 
 
 def _published_facts(said: Manifest, origin: str) -> Iterator[tuple[str, str]]:
     facts, names = said.facts, sorted(said.files)
     spent, budget = facts.spent, facts.budget
-    yield "responsible", said.about.owner
-    for name in CONTEXT:
-        if stated := getattr(said.about, name):
-            yield name.replace("_", " "), stated
-    yield "what for", KINDS[said.mechanism.kind].serves
-    yield "of whom", f"{said.contract.population}, at most {whole(facts.people)} people"
-    yield "this release", _cost(said.guarantee.epsilon, said.guarantee.delta)
+    yield "release", said.release.id
     yield (
         f"all of these people's releases{' with it' if facts.lifetime is None else ', past and future'}",
         f"epsilon {decimal(spent.epsilon)} of {decimal(budget.epsilon)},"
         f" delta {decimal(spent.delta)} of {decimal(budget.delta)}",
     )
-    yield "who vouches for it", origin
+    yield "origin confirmed by", origin
     yield "place in the ledger", f"line {said.ledger.line} of {said.ledger.id}"
     many = f"{len(names)} files, which its manifest lists"
     yield "files", ", ".join(names) if len(names) <= MOST_NAMED else many

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from crowdgate.forecast.chances.gate_chances import chances, next_release
 from crowdgate.kind.run import Request, Result
 from crowdgate.planning.budget_left import ledger_status, today
+from crowdgate.releases.facts_of_run import facts_of_run
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -30,7 +31,8 @@ def held_release(plan: Plan, opened: OpenedLedger, request: Request, release_id:
         opened.ledger().charge_anyway(release_id, request.anyway)
         return None
     words = HELD.format(gates="; ".join(gates), next=NEXT)
-    return Result("held", release_id, None, plan.guarantee, (), words)
+    facts = facts_of_run(plan, opened.ledger(), release_id, charged=False)
+    return Result("held", release_id, None, plan.guarantee, (), words, facts=facts)
 
 
 def gates_that_hold(plan: Plan, opened: OpenedLedger) -> tuple[str, ...]:

@@ -47,6 +47,7 @@ from crowdgate.releases.destination_lock import (
     sweep_killed_runs,
 )
 from crowdgate.releases.enforcement import refuse_dry_run
+from crowdgate.releases.facts_of_run import facts_of_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.object_destination import probe_objects, publish_copy, put_catalogue_copy
@@ -198,7 +199,8 @@ def reserve(run: Run) -> ReservedRun | Result:
         raise
     if any_withholds(verdicts):
         run.ledger.void(run.id, charge.number)
-        return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}")
+        known = facts_of_run(run.plan, run.ledger, run.id, charged=False)
+        return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}", facts=known)
     return ReservedRun(run, charge, static, tuple(verdicts), informed)
 
 
@@ -276,7 +278,8 @@ def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate
     remove_claim(run)
     left, low = _budget_texts(run)
     plain = f"{_WITHHELD} {_SPENT}{_register_text(run)} {low}".rstrip()
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, left=left, low=low)
+    known = facts_of_run(run.plan, run.ledger, run.id, charged=True)
+    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, left=left, low=low, facts=known)
 
 
 def _register_text(run: Run) -> str:

@@ -138,9 +138,15 @@ def _identity_fields(plan: Plan, release_id: str, slot: str) -> dict[str, Manife
     metadata, contract = plan.bundle.policy.metadata, plan.bundle.contract
     return {
         "release": manifest.ReleaseFields(id=release_id, policy=metadata.name, version=metadata.version, slot=slot),
-        "about": manifest.AboutFields(description=metadata.description, owner=metadata.owner, **metadata.context),
+        "about": about_fields(plan),
         "contract": manifest.ContractFields(id=contract.id, version=contract.version, population=contract.population),
     }
+
+
+def about_fields(plan: Plan) -> manifest.AboutFields:
+    """Return the policy owner's description of a policy's releases."""
+    metadata = plan.bundle.policy.metadata
+    return manifest.AboutFields(description=metadata.description, owner=metadata.owner, **metadata.context)
 
 
 def _facts(
@@ -206,6 +212,7 @@ def private_record(outcome: str, plan: Plan, found: CountedTable, judged: Judged
     return {
         "outcome": outcome,
         "settings": settings(plan),
+        "about": manifest.json_fields(about_fields(plan)),
         "verdicts": [manifest.json_fields(GateFields.of_verdict(each)) for each in judged.verdicts],
         "rules": [{"rule": rule.name, "kind": rule.kind, "passed": rule.passed} for rule in found.rules],
         "facts": found.facts,

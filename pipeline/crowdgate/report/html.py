@@ -21,23 +21,55 @@ _OUTCOME = re.compile(r"(pass|fail|inconclusive)\b")
 _FOLD = "<details><summary>The same in numbers</summary>\n{}</details>\n"
 
 
-def as_html(title: str, blocks: Iterable[PageBlock], links: Mapping[str, str] | None = None, lang: str = "en") -> str:
+PRIVATE = '<p class="private">PRIVATE: for the custodian only</p>\n'
+_PRIVATE_MARK = "@page { @top-center { content: 'PRIVATE: for the custodian only'; color: #8f1414; font-weight: 700 } }"
+
+
+def as_html(
+    title: str,
+    blocks: Iterable[PageBlock],
+    links: Mapping[str, str] | None = None,
+    lang: str = "en",
+    *,
+    private: bool = False,
+) -> str:
     """Return a page as HTML, declared in the language `lang`, with its pictures.
 
-    Cells whose whole text is in `links` link to files next to the page.
+    Cells whose whole text is in `links` link to files next to the page. A `private` page states that on top and on
+    every printed page.
     """
-    body = "".join(_block(block, links or {}) for block in blocks)
-    return Template(FRAME.read_text(encoding="utf-8")).substitute(title=html.escape(title), body=body, lang=lang)
+    first, *rest = (_block(block, links or {}) for block in blocks)
+    head = first if first.startswith('<div class="band') else ""
+    shown = (PRIVATE if private else "") + head
+    values = {
+        "title": html.escape(title), "lang": lang, "head": f"<header>\n{shown}</header>\n" if shown else "",
+        "body": "".join(rest if head else [first, *rest]), "mark": _PRIVATE_MARK if private else "",
+    }  # fmt: skip
+    return Template(FRAME.read_text(encoding="utf-8")).substitute(values)
 
 
 def _block(block: PageBlock, links: Mapping[str, str]) -> str:
     if block.draw is not None:
         return block.draw().figure
+    if block.element is not None:
+        return block.element()
     reader = _reader()
     tokens = reader.parse(block.text)
+    heads: list[str] = []
+    column = 0
     for opening, inside in pairwise(tokens):
-        if opening.type == "td_open" and not opening.attrs:
-            _edit_cell(opening, inside, links)
+        column = 0 if opening.type == "tr_open" else column
+        if opening.type == "table_open":
+            heads = []
+        elif opening.type == "th_open":
+            heads.append(_text(inside))
+            opening.attrSet("scope", "col")
+        elif opening.type == "td_open":
+            if not opening.attrs:
+                _edit_cell(opening, inside, links)
+            if column < len(heads) and heads[column]:
+                opening.attrSet("data-label", heads[column])
+            column += 1
     text = reader.renderer.render(tokens, reader.options, {})
     return _FOLD.format(text) if block.folded else text
 
@@ -53,6 +85,11 @@ def _reader() -> "MarkdownIt":
     reader.add_render_rule("table_open", lambda *_: '<div class="table" tabindex="0"><table>\n')
     reader.add_render_rule("table_close", lambda *_: "</table></div>\n")
     return reader
+
+
+def _text(inline: "Token") -> str:
+    """Return the text of an inline token without its markup."""
+    return "".join(each.content for each in inline.children or [])
 
 
 def _edit_cell(cell: "Token", inside: "Token", links: Mapping[str, str]) -> None:

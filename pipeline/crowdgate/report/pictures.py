@@ -25,8 +25,8 @@ MOST_NAMES, LONGEST = 12, 28
 
 def picture_table(picture: Picture) -> Listing:
     """Return the numbers of a picture as a listing."""
-    titles = [picture.place, *(["of"] if len(picture.series) > 1 else []), picture.value]
-    titles += ["low end", "high end"] if picture.ranged else []
+    titles = [picture.place, *(["series"] if len(picture.series) > 1 else []), picture.value]
+    titles += ["lower limit", "upper limit"] if picture.ranged else []
     rows = (_row(picture, each, point) for each in picture.series for point in each.points)
     return text_listing(picture.title, titles, rows)
 

@@ -3,19 +3,24 @@
 One value is printed at a terminal, written as a page, and returned to programs.
 """
 
+import html
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from crowdgate.kind.band import Band
 from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Picture
+from crowdgate.kind.rule_row import in_order, rules_listing
 from crowdgate.kind.section import Section, plain
 from crowdgate.publish.pages import write_page
 from crowdgate.report.blocks import PageBlock, markdown, page_blocks
 from crowdgate.report.page_files import check_name, in_style, page_language
 from crowdgate.report.pictures import picture_table
 from crowdgate.system import permissions
+
+_FRAME = 'style="width: 100%; height: 40rem; border: 1px solid #d7dee6"'
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +38,8 @@ class Report:
     links: dict[str, str] = field(default_factory=dict)
     """The files next to the page, by the cells that link to them."""
     access: permissions.Access = permissions.PAGE
+    band: Callable[[], Band] | None = None
+    """The band at the top of the page, by default its title."""
 
     def shown(self) -> Iterator[str | Listing]:
         """Yield the sentences and listings that a terminal shows, in order."""
@@ -41,6 +48,7 @@ class Report:
         for section in self.sections():
             if not section.further:
                 yield from (*map(plain, section.sentences), *section.points)
+                yield from (rules_listing(in_order(section.rules)),) if section.rules else ()
                 yield from (each for each in section.listings if not each.further)
 
     def to_json(self) -> dict[str, Any]:
@@ -57,7 +65,14 @@ class Report:
         """Return the page as HTML, with the language and the decimal mark of the working copy."""
         from crowdgate.report.html import as_html
 
-        return in_style(lambda: as_html(self.title, self._blocks(), self.links, page_language()))
+        private = self.access is permissions.PRIVATE_PAGE
+        return in_style(
+            lambda: as_html(self._head_title(), self._blocks(), self.links, page_language(), private=private)
+        )
+
+    def _repr_html_(self) -> str:
+        """Return the page for a notebook, in a frame that keeps its style apart."""
+        return f'<iframe srcdoc="{html.escape(self.html())}" title="{html.escape(self.title)}" {_FRAME}></iframe>'
 
     def write(self, path: Path) -> None:
         """Write the page as a new file: HTML with its pictures for a name in .html, Markdown for one in .md.
@@ -67,13 +82,19 @@ class Report:
         check_name(path)
         write_page(path, in_style(self.markdown) if path.suffix == ".md" else self.html(), self.access)
 
+    def _head_title(self) -> str:
+        """Return the title of the window: the outcome first, if there is a band."""
+        band = None if self.band is None else self.band()
+        return self.title if band is None or not band.outcome else f"{band.outcome.capitalize()}: {self.title}"
+
     def _blocks(self) -> Iterator[PageBlock]:
-        return page_blocks(self.title, self.sections())
+        return page_blocks(self.title, self.sections(), None if self.band is None else self.band())
 
 
 def _section_json(section: Section) -> dict[str, Any]:
     """Return a section as an object of JSON. Numbers of its tables are text, as on a page."""
-    tables = (*map(picture_table, section.pictures()), *section.listings)
+    rules = [rules_listing(in_order(section.rules))] if section.rules else []
+    tables = (*rules, *map(picture_table, section.pictures()), *section.listings)
     return {
         "heading": section.heading,
         "level": section.level,

@@ -18,6 +18,7 @@ from crowdgate.audit.common.text import OUTCOMES, facts_listing
 from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
+from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.section import Section
 from crowdgate.report.report import Report
 
@@ -27,6 +28,17 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.policy.policy import AuditSpec
 
+BANDS: Mapping[Outcome, tuple[str, Tone]] = {
+    Outcome.PASS: ("PASSED", "good"),
+    Outcome.FAIL: ("FAILED", "bad"),
+    Outcome.INCONCLUSIVE: ("CANNOT TELL", "open"),
+}
+"""The words and tones of outcomes on pages."""
+NEXT_STEPS: Mapping[Outcome, str] = {
+    Outcome.PASS: "keep the record beside the policy: gates on audits read it.",
+    Outcome.FAIL: "release nothing under this policy before the failure is explained.",
+    Outcome.INCONCLUSIVE: "repeat the audit with more trials, or correct what the reasons name.",
+}
 R = TypeVar("R", bound=AnyRecord)
 F = TypeVar("F", bound=Findings)
 Options = Mapping[str, Fraction]
@@ -159,7 +171,20 @@ class Audit(Generic[R, F]):
             lambda: list(self._sections(found)),
             lambda: self.json(found),
             opening=f"{outcome} {setting.policy}/{setting.version}, {self.question}",
+            band=lambda: self._band(found),
         )
+
+    def _band(self, found: FinishedAudit[R, F]) -> Band:
+        """Return the band of the audit's page: outcome, policy, population, and what to do with the record."""
+        setting, (word, tone) = found.record.setting, BANDS[found.findings.outcome]
+        facts = [
+            ("Policy", f"{setting.policy}, version {setting.version}"), ("Population", setting.population),
+            ("Question", str(self.question)), ("Day", found.record.made.isoformat()),
+            ("Read by gates", "yes" if found.own else "no"),
+        ]  # fmt: skip
+        title = f"{self.title} of {setting.policy}, version {setting.version}"
+        step = NEXT_STEPS[found.findings.outcome]
+        return Band(word, title, tone, self.conclusion(found), facts, next=step)
 
     def _sections(self, found: FinishedAudit[R, F]) -> Iterator[Section]:
         conclusion, unseen, *further = self.text(found)

@@ -39,6 +39,8 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
     name = "safe_k_anonymity"
     serves = "rows of real people at coarse levels, where no combination may be invented"
+    product = "public-use file"
+    unfit = "counting people without weights (rare combinations are suppressed), or learning about one person"
     spec = SafeKAnonymity
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE,
                         OutputType.MARGINS))  # fmt: skip

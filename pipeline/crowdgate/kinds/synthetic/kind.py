@@ -39,6 +39,8 @@ class SyntheticKind(
 
     name = "dp_synthetic"
     serves = "synthetic rows of many columns to explore and to train on, which contain invented combinations"
+    product = "synthetic file"
+    unfit = "finding rare combinations of values (rows are invented), or learning about one person"
     spec = DpSyntheticSpec
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.PAIRS))
     spends = frozenset(("mechanism",))

@@ -1,0 +1,82 @@
+"""A run as its page names it first: owner, population, and budget, whatever its outcome."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from crowdgate.kind.band import BudgetShares
+from crowdgate.number_text import Rounding, decimal
+
+if TYPE_CHECKING:
+    from crowdgate.manifest import AboutFields, Manifest
+
+Amounts = tuple[Fraction, Fraction]
+"""Epsilon and delta."""
+NAMES = ("epsilon", "delta")
+
+
+@dataclass(frozen=True)
+class RunBudget:
+    """A lifetime budget around a run: registered amounts, and those spent before the run and with it, exactly.
+
+    `used` are the shares of a budget in Renyi divergences that were used before and with the run; None for an additive
+    budget.
+    """
+
+    cap: Amounts
+    before: Amounts
+    after: Amounts
+    used: Amounts | None = None
+
+    @property
+    def charged(self) -> bool:
+        """True if the run was charged to this budget."""
+        return self.before != self.after or (self.used is not None and self.used[0] != self.used[1])
+
+    @property
+    def shares(self) -> BudgetShares:
+        """The shares of the amount of which least is left."""
+        if self.used is not None:
+            before, after = self.used
+            return BudgetShares("the lifetime budget, in Renyi divergences", before, after - before)
+        shares = [
+            BudgetShares(name, before / cap, (after - before) / cap)
+            for name, cap, before, after in zip(NAMES, self.cap, self.before, self.after, strict=True)
+            if cap
+        ]
+        return min(shares, key=lambda each: each.left, default=BudgetShares("epsilon", Fraction(1), Fraction(0)))
+
+    @property
+    def left_text(self) -> str:
+        """The budget left after the run, rounded down."""
+        if self.used is not None:
+            return f"{decimal(100 * self.shares.left, 3, Rounding.DOWN)} % of the lifetime budget."
+        left = (max(Fraction(0), cap - after) for cap, after in zip(self.cap, self.after, strict=True))
+        amounts = zip(NAMES, left, self.cap, strict=True)
+        return f"{', '.join(f'{name} {decimal(of, 6, Rounding.DOWN)} of {decimal(cap)}' for name, of, cap in amounts)}."
+
+
+@dataclass(frozen=True)
+class RunDescription:
+    """Public facts about a run. `about` is None if they are unknown; `kind` is the kind of release, `people` the bound
+    on the population."""
+
+    population: str
+    about: AboutFields | None = None
+    kind: str | None = None
+    people: int | None = None
+    budget: RunBudget | None = None
+
+
+def facts_of_manifest(said: Manifest) -> RunDescription:
+    """Return the facts about the run of a published release. Its budget is unknown if it is counted in Renyi
+    divergences, as the whole budget then counts as spent."""
+    stated, once = said.facts, said.guarantee
+    cap, after = ((each.epsilon, each.delta) for each in (stated.budget, stated.spent))
+    paid = stated.series is None or stated.series.paid_by == said.release.id
+    cost = (once.epsilon, once.delta) if stated.series is None else (stated.series.epsilon, stated.series.delta)
+    before = (after[0] - cost[0], after[1] - cost[1]) if paid else after
+    budget = None if stated.lifetime is not None or min(before) < 0 else RunBudget(cap, before, after)
+    return RunDescription(said.contract.population, said.about, said.mechanism.kind, stated.people, budget)
