@@ -418,7 +418,8 @@ def _trusted_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
     table = judged.plan.bundle.contract.database
     if table is None:
         return
-    views = [each.name for each in (table, *table.joins) if each.is_view]
+    relations = [(table.name, table.is_view), *((each.name, each.is_view) for each in table.joins)]
+    views = [name for name, is_view in relations if is_view]
     groups = [each.name for each in table.joins if not each.is_of_unit]
     if views:
         words = f"{', '.join(views)}: the query of a view decides what the rows of one person can do"
