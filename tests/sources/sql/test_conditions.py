@@ -273,8 +273,8 @@ def test_views_and_tables_of_groups_are_warned_about(workshop: Workshop) -> None
         connection.execute("CREATE VIEW seen AS SELECT * FROM patients")
         connection.execute("CREATE TABLE homes (id, ward)")
     join = "{table: homes, key: id, by: note, columns: {region: ward}, of: groups}"
-    view = "    physicalName: seen\n    physicalType: view\n"
-    facts = f"{view}    customProperties:\n      - {{property: joins, value: [{join}]}}\n"
+    place = "    physicalName: seen\n    physicalType: view\n"
+    facts = f"{place}    customProperties:\n      - {{property: joins, value: [{join}]}}\n"
     workshop.edit(workshop.contract, "  - name: patients\n    customProperties:\n", f"  - name: patients\n{facts}")
     viewed, groups = [each for each in check(workshop.policy).warnings if each.code == "CG227"]
     assert "seen: the query of a view" in str(viewed)
