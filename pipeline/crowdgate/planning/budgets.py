@@ -9,7 +9,7 @@ from typing import Any
 from crowdgate.domain import parse_number
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.ledger.ledger import Budget, Ledger, Spend
-from crowdgate.number_text import exact_text
+from crowdgate.number_text import exact_text, stated_number
 from crowdgate.planning.low_budget import low_by_part
 
 
@@ -57,8 +57,16 @@ def budget_left_text(entry: Mapping[str, Any]) -> str:
     """
     if "used" in entry:
         return _counted_text(entry)
-    numbers = ", ".join(f"{name} {entry['left'][name]} of {entry['registered'][name]}" for name in ("epsilon", "delta"))
+    left, registered = (
+        {name: _written(entry[of][name]) for name in ("epsilon", "delta")} for of in ("left", "registered")
+    )
+    numbers = ", ".join(f"{name} {left[name]} of {registered[name]}" for name in left)
     return f"{entry['population']} has {percent_left(entry)} % of its lifetime budget left: {numbers}"
+
+
+def _written(number: str) -> str:
+    """Return an exact number of `budgets_json` as pages write it."""
+    return stated_number(Fraction(number))
 
 
 def percent_left(entry: Mapping[str, Any]) -> int:
@@ -81,7 +89,7 @@ def _part_left(entry: Mapping[str, Any]) -> Fraction:
 
 def _counted_text(entry: Mapping[str, Any]) -> str:
     """Return what is left of a budget in Renyi divergences: all releases together keep the registered amounts."""
-    numbers = ", ".join(f"{name} {entry['registered'][name]}" for name in ("epsilon", "delta"))
+    numbers = ", ".join(f"{name} {_written(entry['registered'][name])}" for name in ("epsilon", "delta"))
     old = entry.get("closed")
     beside = (
         f", of which epsilon {old['epsilon']}, delta {old['delta']} are of the additive budget before, which is closed"
