@@ -189,8 +189,8 @@ def test_a_key_of_two_lines_is_told_in_one(tmp_path: Path) -> None:
         (f"          - {{property: domain, value: {AGE}}}\n", "margins without a domain", "a domain beside it"),
         (
             re.search(r"  - \{server: disk.*\n", CONTRACT)[0],  # type: ignore[index]
-            "no server of type local, so it is unknown where the table is",
-            "type: local",
+            "no server of type duckdb or local or postgres or s3, so it is unknown where the table is",
+            "a server with type: duckdb or local or postgres or s3",
         ),
         ("id: clinic\n", "no key id", "requires"),
         ("        logicalType: string\n", "no key logicalType", "requires"),

@@ -17,6 +17,8 @@ STEPS = {
     "Install", "Sign", "Schedule", "Watch", "Back up", "Restore", "Rotate keys", "Recover", "Freeze", "Withdraw",
     "Upgrade", "Decommission",
 }  # fmt: skip
+WITH_SERVERS = {"Share a ledger", "Publish to an object store"}
+"""Tasks whose steps need a server: tests/ledger/test_postgresql.py, tests/releases/test_object_destination.py."""
 SECTIONS = dict(re.findall(r"^## (.+)\n((?:(?!^## ).*\n)*)", GUIDE, flags=re.MULTILINE))
 
 
@@ -39,8 +41,8 @@ def run(line: str) -> tuple[int, str]:
 
 
 def test_every_task_of_an_operator_has_steps() -> None:
-    assert set(SECTIONS) == STEPS
-    assert all(commands(section) for section in SECTIONS.values())
+    assert set(SECTIONS) == STEPS | WITH_SERVERS
+    assert all(commands(SECTIONS[name]) for name in STEPS)
 
 
 @pytest.mark.thorough

@@ -41,13 +41,13 @@ def test_a_colon_alone_makes_no_url(name: str) -> None:
 def test_check_refuses_a_policy_that_publishes_to_a_url(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     text = workshop.policy.read_text()
     line = next(number for number, each in enumerate(text.splitlines(), 1) if "publish:" in each)
-    workshop.policy.write_text(text.replace("to: releases", 'to: "s3://bucket/x"'))
+    workshop.policy.write_text(text.replace("to: releases", 'to: "gs://bucket/x"'))
     assert crowdgate("check", workshop.policy) == 2
     said = capsys.readouterr().err
     assert "is a URL" in said
     assert f"clinic.yaml:{line}" in said
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 2
-    assert not list(workshop.root.glob("s3*"))
+    assert not list(workshop.root.glob("gs*"))
 
 
 @pytest.mark.parametrize("what", ["path: patients.parquet", "value: ward.csv"])
@@ -67,7 +67,7 @@ def test_check_refuses_a_contract_that_names_a_url(
     [
         ("init", "s3://bucket/x"),
         ("check", "s3://bucket/x"),
-        ("verify", "s3://bucket/x"),
+        ("verify", "gs://bucket/x"),
         ("anonymity", "s3://bucket/x", "--of", "age"),
         ("plan", "policies/clinic.yaml", "--from", "s3://bucket/x"),
         ("plan", "policies/clinic.yaml", "--page", "s3://bucket/x.html"),
@@ -79,7 +79,7 @@ def test_no_command_takes_a_url_for_a_file_or_folder(
     command: tuple[str, ...], workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert crowdgate(*command) == 2
-    assert "the URL 's3:/bucket/x" in capsys.readouterr().err
+    assert "the URL '" in capsys.readouterr().err
     assert not list(workshop.root.glob("s3*"))
 
 

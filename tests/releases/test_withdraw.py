@@ -109,7 +109,7 @@ def test_pages_show_that_it_was_withdrawn(published: Workshop, capsys: pytest.Ca
         capsys.readouterr()
         assert crowdgate("report", "release", name) == 0
         told = " ".join(capsys.readouterr().out.split())
-        assert "Withdrawn." in told
+        assert "WITHDRAWN" in told
         assert REASON in told
     assert crowdgate("report", "index", "pages") == 0
     page = (published.root / "pages" / "index.html").read_text()

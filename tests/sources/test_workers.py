@@ -64,7 +64,7 @@ def damaged(path: Path) -> None:
 
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (files, parquet):
-        monkeypatch.setattr(module, "PART_BYTES", 1)
+        monkeypatch.setattr(module, "PART_ROWS", 1)
 
 
 def counted(folder: Path, processes: int) -> PartialCounts:

@@ -13,7 +13,6 @@ _NEAR = 1e-9
 _NEAR_ENOUGH = 1e-13
 
 
-@lru_cache(maxsize=1 << 12)  # audits ask for the same limits many times
 def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[float, float]:
     """Return (lower, upper) limits, each wrong with probability at most `alpha` (one-sided), 0 < alpha < 1.
 
@@ -22,7 +21,12 @@ def clopper_pearson(successes: Number, trials: Number, alpha: Number) -> tuple[f
     """
     n = whole("trials", trials, 0)
     s = whole("successes", successes, 0, n)
-    a = down(probability("alpha", alpha, open_low=True, open_high=True))
+    return _limits(s, n, down(probability("alpha", alpha, open_low=True, open_high=True)))
+
+
+@lru_cache(maxsize=1 << 12)  # audits ask for the same limits many times
+def _limits(s: int, n: int, a: float) -> tuple[float, float]:
+    """Return the limits of `s` successes in `n` trials, each wrong with probability at most `a`."""
 
     def at_most(log: float) -> bool:
         return log + slack(min(s, n - s), log) <= math.log(a)

@@ -83,7 +83,7 @@ COMMANDS = {
         "audit",
         "Let attackers play against a policy's mechanism on a public population: how often do they single somebody"
         " out, infer what is secret, or recognize members of the table? `--of law` compares fresh releases with what it"
-        " states.",
+        " states, and `--of files` whole ones: files, decisions and charges.",
     ),
     "anonymity": CommandEntry(
         "anonymity",
