@@ -35,6 +35,7 @@ WEBHOOK_VARIABLE = "CROWDGATE_EVENT_WEBHOOK"
 CREDENTIALS_VARIABLE = "CREDENTIALS_DIRECTORY"
 """The variable in which systemd names the folder of a service's credentials."""
 KEY_CREDENTIAL = "crowdgate-signing-key"
+SIGNER_VARIABLE = "CROWDGATE_SIGNER"
 PASSPHRASE_VARIABLE = "CROWDGATE_SIGNING_PASSPHRASE"
 PASSPHRASE_CREDENTIAL = "crowdgate-signing-passphrase"
 WEBHOOK_CREDENTIAL = "crowdgate-event-webhook"
@@ -112,6 +113,9 @@ def _external_key(path: Path, named: str, *, alone: bool) -> SigningKey:
     if not alone:
         found, expected = "signing_key as well", "either signing_key or signer"
         raise ConfigurationError(Problem(str(path), None, "signer", found, expected, code=Code.SETTING))
+    if os.environ.get(SIGNER_VARIABLE) != named:  # it is code, and crowdgate.toml may be somebody else's
+        expected = f"{SIGNER_VARIABLE}={named} in the environment, once you trust this code"
+        raise ConfigurationError(Problem(str(path), None, "signer", "code to run", expected, code=Code.SETTING))
     from crowdgate.signing.signer import external_key
 
     return external_key(named, f"{path}: signer")

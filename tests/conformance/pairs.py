@@ -13,7 +13,7 @@ import pytest
 Values = tuple[Hashable, ...]
 Axis = Sequence[Hashable]
 Pair = tuple[Hashable, ...]
-LONG = 10
+LONG = 12
 """The most values of an axis whose pairs are all tested by default."""
 
 

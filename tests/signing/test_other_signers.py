@@ -12,7 +12,7 @@ from pydantic import SecretStr
 
 from crowdgate import settings
 from crowdgate.errors import ConfigurationError, EnvironmentFault
-from crowdgate.settings import PASSPHRASE_VARIABLE, signing_key
+from crowdgate.settings import PASSPHRASE_VARIABLE, SIGNER_VARIABLE, signing_key, trusted_keys
 from crowdgate.signing import keys, signer
 from crowdgate.signing.keys import SigningKey
 from crowdgate.verification.release import verify
@@ -118,6 +118,7 @@ def module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Module:
     package.wrong = lambda: SimpleNamespace(public_pem=lambda: "no bytes")
     monkeypatch.setitem(sys.modules, "ministry_hsm", package)
     state(folder, 'signer = "ministry_hsm:signer"')
+    monkeypatch.setenv(SIGNER_VARIABLE, "ministry_hsm:signer")
     return made
 
 
@@ -155,6 +156,7 @@ def test_an_entry_point_names_a_signer(module: Module, folder: Path, monkeypatch
         signer, "entry_points", lambda group, name: [point] if (group, name) == (point.group, point.name) else []
     )
     state(folder, 'signer = "hsm"')
+    monkeypatch.setenv(SIGNER_VARIABLE, "hsm")
     key = signing_key(folder)
     assert key is not None
     assert key.public.id == module.key.public.id
@@ -171,11 +173,29 @@ def test_an_entry_point_names_a_signer(module: Module, folder: Path, monkeypatch
         ('signer = "ministry_hsm:signer"\nsigning_key = "a"', "signing_key as well"),
     ],
 )
-def test_what_is_no_signer_is_refused(module: Module, folder: Path, line: str, found: str) -> None:
+def test_what_is_no_signer_is_refused(
+    module: Module, folder: Path, monkeypatch: pytest.MonkeyPatch, line: str, found: str
+) -> None:
     state(folder, line)
+    monkeypatch.setenv(SIGNER_VARIABLE, line.partition('"')[2].partition('"')[0])
     assert module.key
     with pytest.raises(ConfigurationError, match=found):
         signing_key(folder)
+
+
+@pytest.mark.parametrize("stated", [None, "other:signer"])
+def test_a_file_alone_names_no_code_to_run(
+    module: Module, folder: Path, monkeypatch: pytest.MonkeyPatch, stated: str | None
+) -> None:
+    """A working copy of somebody else would run it in every command, also in those that only read."""
+    monkeypatch.setitem(sys.modules, "ministry_hsm", None)
+    monkeypatch.delenv(SIGNER_VARIABLE)
+    if stated is not None:
+        monkeypatch.setenv(SIGNER_VARIABLE, stated)
+    for read in (signing_key, trusted_keys):
+        with pytest.raises(ConfigurationError, match="code to run"):
+            read(folder)
+    assert module.key
 
 
 @pytest.mark.thorough
@@ -186,6 +206,7 @@ def test_a_prefect_block_holds_the_key(folder: Path, monkeypatch: pytest.MonkeyP
     blocks = {settings.KEY_CREDENTIAL: (folder / "own.key").read_text(), settings.PASSPHRASE_CREDENTIAL: SECRET}
     monkeypatch.setattr(Secret, "load", lambda name, **_: Secret(value=SecretStr(blocks[name])))
     state(folder, 'signer = "crowdgate_flows.key_block:signer"')
+    monkeypatch.setenv(SIGNER_VARIABLE, "crowdgate_flows.key_block:signer")
     assert opened(folder) == keys.public_keys(folder / "own.key.pub")[0].id
     blocks.clear()
     with pytest.raises(EnvironmentFault, match="crowdgate-signing-key can't be read"):
@@ -193,7 +214,9 @@ def test_a_prefect_block_holds_the_key(folder: Path, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.thorough
-def test_a_block_at_a_server_is_read_and_its_key_is_not_stored_in_clear(folder: Path) -> None:
+def test_a_block_at_a_server_is_read_and_its_key_is_not_stored_in_clear(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from prefect.blocks.system import Secret
     from prefect.settings import PREFECT_SERVER_DATABASE_CONNECTION_URL
     from prefect.testing.utilities import prefect_test_harness
@@ -201,6 +224,7 @@ def test_a_block_at_a_server_is_read_and_its_key_is_not_stored_in_clear(folder: 
     keys.create(folder / "own.key")
     pem = (folder / "own.key").read_text()
     state(folder, 'signer = "crowdgate_flows.key_block:signer"')
+    monkeypatch.setenv(SIGNER_VARIABLE, "crowdgate_flows.key_block:signer")
     with prefect_test_harness(server_startup_timeout=120):
         cast(Any, Secret(value=SecretStr(pem))).save(settings.KEY_CREDENTIAL, _sync=True)
         assert opened(folder)

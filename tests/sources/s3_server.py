@@ -21,8 +21,8 @@ def running_store() -> tuple[str, Objects]:
     """Return the URL of a store that runs until the process ends, and its objects; its keys are in the environment."""
     objects: Objects = {}
     store = object_store(objects)
-    os.environ.update(AWS_ACCESS_KEY_ID="reader", AWS_SECRET_ACCESS_KEY="secret")
     url = store.__enter__()
+    os.environ.update(AWS_ACCESS_KEY_ID="reader", AWS_SECRET_ACCESS_KEY="secret", AWS_ENDPOINT_URL=url)
     atexit.register(store.__exit__, None, None, None)
     return url, objects
 

@@ -24,6 +24,7 @@ def objects(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Objects, str]]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", f"secret{MARK}")
     found: Objects = {}
     with object_store(found) as url:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
         yield found, url
     s3.store.cache_clear()
 

@@ -30,6 +30,7 @@ def read_database_table(
     found: list[JoinedTable] = []
     for at, model in enumerate(models):
         assert joins is not None, "the joins that were read have a place"
+        _refuse_table_of_persons(joins / at, model, stated, found)
         found.append(_joined(joins / at, model, found, unit))
     return DatabaseTable(stated, kind == "view", own, tuple(found))
 
@@ -45,6 +46,16 @@ def refuse_database_facts(table: Place, joins: Place | None) -> None:
             )
     if joins is not None:
         joins.refuse("joins of a table in files", "a server that is a database, or one file with all columns")
+
+
+def _refuse_table_of_persons(at: Place, model: JoinModel, own: str, before: Sequence[JoinedTable]) -> None:
+    """Refuse the contract's own table as a joined one, and one table as that of the unit and of groups: one person's
+    rows would then decide cells of others."""
+    if model.table.casefold() == own.casefold():
+        (at / "table").refuse("the contract's own table", "another table of the database")
+    kinds = {each.is_of_unit for each in before if each.name.casefold() == model.table.casefold()}
+    if kinds - {model.of == "unit"}:
+        (at / "of").refuse("a table of the unit and of groups", "the same in all joins of this table")
 
 
 def _joined(at: Place, model: JoinModel, before: Sequence[JoinedTable], unit: PrivacyUnit | None) -> JoinedTable:

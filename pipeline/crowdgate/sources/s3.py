@@ -110,6 +110,11 @@ def objects(settings: Mapping[str, str], suffixes: tuple[str, ...]) -> list[Tabl
     there is none, EnvironmentFault if the store can't be reached or refuses.
     """
     endpoint, path = settings["endpointUrl"], settings["location"].removeprefix("s3://")
+    if endpoint and endpoint.rstrip("/") != os.environ.get("AWS_ENDPOINT_URL", "").rstrip("/"):
+        raise EnvironmentFault(
+            f"keys of the environment are sent to no store that a contract alone names; set AWS_ENDPOINT_URL={endpoint}"
+            " once you trust it"
+        )
     try:
         found = list(_listed(endpoint, path, suffixes))
     except OSError as error:  # its text may hold keys of objects, and so values

@@ -79,7 +79,10 @@ class StatisticsFiles:
             return pa.array([known.get(value, _number_text(value)) for value in values], pa.string())
         numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         days = _days(said, name, numbers)
-        return pa.array(numbers, from_pandas=True) if days is None else days
+        if days is not None:
+            return days
+        narrow = said.readstat_variable_types.get(name) == "float"  # ids beyond 2^24 name nobody then
+        return pa.array(numbers.astype(np.float32) if narrow else numbers, from_pandas=True)
 
 
 def _text_bytes(value: object, encoding: str) -> bytes | None:

@@ -210,3 +210,51 @@ def test_keys_of_different_types_are_a_file_fault(tmp_path: Path) -> None:
         connection.execute("CREATE TABLE persons (id BIGINT, sex VARCHAR, home_id VARCHAR)")
     with pytest.raises(FileFault, match="have different types"):
         open_source(contract, ("ward",))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("engine", "kind", "least"), [("sqlite", pa.float64(), 2**53), ("duckdb", pa.float32(), 2**24)]
+)
+def test_keys_that_a_float_type_merges_join_nothing(engine: str, kind: Any, least: int, tmp_path: Path) -> None:
+    """Otherwise the row of one person in `persons` would decide cells of another person."""
+    contract = clinic(tmp_path, engine, [], [], HOMES)
+    for old in (*tmp_path.glob("*.sqlite"), *tmp_path.glob("*.duckdb")):
+        old.unlink()
+    ids = pa.array([float(least), 7.0], kind)
+    tables = {
+        "encounters": pa.table({"who": ids, "ward": ["n", "s"]}),
+        "persons": pa.table({"id": ids, "sex": ["f", "m"], "home_id": ["h1", "h2"]}),
+        "households": _table(("id", "region"), HOMES),
+    }
+    DATABASES[engine](tmp_path, tables)
+    assert counts(contract) == {("s", "m", "q"): 1}  # the first id names no person either
+
+
+def test_the_own_table_and_that_of_the_unit_are_no_tables_of_groups(tmp_path: Path) -> None:
+    for old, new in (("table: households", "table: Encounters"), ("table: households", "table: persons")):
+        path = tmp_path / "bad.yaml"
+        server = "{server: a, type: local, path: a.sqlite, format: sqlite}"
+        path.write_text(CONTRACT.replace("SERVER", server).replace(old, new), encoding="utf-8")
+        with pytest.raises(BrokenContract, match=r"own table|of the unit and of groups"):
+            read_contract(path, RULES)
+
+
+def test_a_virtual_table_is_no_table(tmp_path: Path) -> None:
+    contract = clinic(tmp_path, "sqlite", [("a", "n")], [("a", "f", "h1")], HOMES)
+    with closing(sqlite3.connect(next(tmp_path.glob("*.sqlite")))) as connection, connection:
+        connection.execute("DROP TABLE households")
+        connection.execute("CREATE VIRTUAL TABLE households USING fts5(id, region)")
+    with pytest.raises(FileFault, match="has a view of this name"):
+        open_source(contract, ("ward", "region"))
+
+
+@pytest.mark.thorough
+def test_a_macro_of_a_file_replaces_no_function(tmp_path: Path) -> None:
+    import duckdb
+
+    contract = clinic(tmp_path, "duckdb", [("a", "n"), ("b", "s")], [("a", "f", "h1"), ("b", "m", "h2")], HOMES)
+    with duckdb.connect(str(next(tmp_path.glob("*.duckdb")))) as connection:
+        for name, body in (("encode", "'zz'::BLOB"), ("left", "'zz'")):
+            connection.execute(f'CREATE MACRO "{name}"(x{", y" if name == "left" else ""}) AS {body}')
+    assert counts(contract) == {("n", "f", "r"): 1, ("s", "m", "q"): 1}

@@ -8,6 +8,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from crowdgate.accounting.residual_noise import residual_change, residual_factor
+from crowdgate.limits import MOST_NUMBERS
 
 if TYPE_CHECKING:
     from crowdgate.kinds.tables.manifest_fields import TablesManifest
@@ -29,6 +30,8 @@ def residual_problems(said: TablesManifest) -> Iterator[str]:
         sizes[axis] > 1 for axis in used
     ):
         yield "tables whose noise is on residuals have each column at one level, with a stated number of values"
+    elif any(prod(sizes[axis] for axis in table.levels.items()) > MOST_NUMBERS for table in said.data.tables):
+        yield "a table in the manifest has more cells than a release can have"
     elif [tuple(each.levels.items()) for each in residuals] != _due(said, sizes):
         yield "the residuals in the manifest are not those of its tables"
     elif not all(_fits(each, sizes, said.mechanism.rows_per_unit) for each in residuals):

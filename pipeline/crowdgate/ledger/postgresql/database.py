@@ -19,6 +19,7 @@ from crowdgate.ledger.postgresql.address import FILE, Address, parse_address
 from crowdgate.ledger.postgresql.faults import translated
 from crowdgate.ledger.store import Database
 from crowdgate.system import permissions
+from crowdgate.system.postgres_login import SAFE_LOGIN
 
 CONNECT_SECONDS = 10
 IDLE_SECONDS = 60
@@ -145,7 +146,7 @@ def _transaction(address: Address, busy_seconds: float, writing: bool) -> Iterat
 @contextmanager
 def _connected(address: Address) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
     """Connect for one transaction. What is not committed when the connection closes is rolled back."""
-    options: dict[str, Any] = {"application_name": "crowdgate"}
+    options: dict[str, Any] = {"application_name": "crowdgate", "require_auth": SAFE_LOGIN}
     if "connect_timeout=" not in address.connection:
         options["connect_timeout"] = CONNECT_SECONDS
     connection = psycopg.connect(address.connection, autocommit=True, prepare_threshold=None, **options)

@@ -17,6 +17,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from crowdgate.contracts.contract import Contract
@@ -71,6 +72,8 @@ class Dialect(ABC):
     name: str
     title: str
     extra: Extra | None = None
+    merging: Mapping[str, int] = MappingProxyType({})
+    """By type of floats: the least size at which two whole numbers are one value."""
 
     def quoted(self, name: str) -> str:
         """Return a name of a table or column as an identifier, with any character."""
@@ -100,6 +103,11 @@ class Dialect(ABC):
     def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return an expression of a cell that identifies a person: one person has one text, whatever zeros end it."""
         return self.cell(expression, column, longest)
+
+    def key(self, expression: str, column: DatabaseColumn, longest: int) -> str:
+        """Return an expression of a key that joins tables: NULL where its type merges whole numbers."""
+        found, limit = self.identifier(expression, column, longest), self.merging.get(column.type)
+        return found if limit is None else f"CASE WHEN abs({expression}) < {limit} THEN {found} END"
 
     @abstractmethod
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:

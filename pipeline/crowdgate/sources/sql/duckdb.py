@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.sources.sql.dialect import BATCH_ROWS, DatabaseColumn, Dialect, Relation, Trouble
@@ -22,6 +23,8 @@ _OFF: dict[str, Any] = {
     "allow_unsigned_extensions": "false",
     "temp_directory": "",
 }
+_ENCODE, _LEFT, _REPLACE = (f"system.main.{name}" for name in ("encode", "left", "regexp_replace"))
+"""Functions of DuckDB by their whole names, which no macro of a file can take."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _FLOAT = ("FLOAT", "DOUBLE")
 _TYPES = {
@@ -40,6 +43,7 @@ class DuckDB(Dialect):
     """DuckDB, in this process."""
 
     name, title, extra = "duckdb", "DuckDB", DUCKDB
+    merging = MappingProxyType({"FLOAT": 2**24, "DOUBLE": 2**53})
 
     def relation(self, settings: Mapping[str, str], name: str) -> str:
         """Return the table of the schema, or the rows of the Parquet file."""
@@ -64,13 +68,13 @@ class DuckDB(Dialect):
             return f"CAST({expression} AS BIGINT)"
         if column.type in (*_FLOAT, "BOOLEAN", "BLOB"):
             return expression
-        return f"encode(left(CAST({expression} AS VARCHAR), {longest + 1}))"
+        return f"{_ENCODE}({_LEFT}(CAST({expression} AS VARCHAR), {longest + 1}))"
 
     def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return the cell; a decimal without the zeros at its end."""
         if not column.type.startswith("DECIMAL") or column.type.endswith(",0)"):
             return self.cell(expression, column, longest)
-        return f"encode(regexp_replace(CAST({expression} AS VARCHAR), '\\.?0+$', ''))"
+        return f"{_ENCODE}({_REPLACE}(CAST({expression} AS VARCHAR), '\\.?0+$', ''))"
 
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the server's settings with the absolute path of the file."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -16,6 +17,7 @@ from crowdgate.errors import FileFault
 from crowdgate.sources.sql.dialect import DatabaseColumn, Dialect, Relation, Trouble
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.extras import POSTGRES_TABLES
+from crowdgate.system.postgres_login import SAFE_LOGIN
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -72,6 +74,7 @@ class Postgres(Dialect):
     """PostgreSQL, from version 13."""
 
     name, title, extra = "postgres", "PostgreSQL", POSTGRES_TABLES
+    merging = MappingProxyType({"float4": 2**24, "float8": 2**53})
 
     def cell_type(self, column: DatabaseColumn) -> CellType:
         """Return the type of cells that PostgreSQL's type holds."""
@@ -111,7 +114,8 @@ class Postgres(Dialect):
         import adbc_driver_postgresql.dbapi as driver
 
         stated = {"host": settings["host"], "port": settings["port"], "dbname": settings["database"],
-                  "connect_timeout": _PATIENCE, "application_name": "crowdgate", "client_encoding": "UTF8"}  # fmt: skip
+                  "connect_timeout": _PATIENCE, "application_name": "crowdgate", "client_encoding": "UTF8",
+                  "require_auth": SAFE_LOGIN}  # fmt: skip
         with driver.connect(f"postgresql:///?{urlencode(stated)}", autocommit=True) as connection:
             with connection.cursor() as cursor:
                 for statement in (*_SESSION, f"SET LOCAL statement_timeout = '{int(settings['timeout'])}s'"):

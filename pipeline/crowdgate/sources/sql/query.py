@@ -62,11 +62,17 @@ def _cell(dialect: Dialect, layout: Layout, name: str, *, is_id: bool = False) -
     return dialect.cell(expression, found[1], LONGEST_CELL)
 
 
+def _key(dialect: Dialect, layout: Layout, name: str) -> str:
+    found = layout.column(name)
+    assert found is not None, "every key was found when the table was opened"
+    return dialect.key(f"t{found[0]}.{dialect.quoted(found[1].name)}", found[1], LONGEST_CELL)
+
+
 def _tables(dialect: Dialect, settings: Mapping[str, str], layout: Layout) -> Iterator[str]:
     yield f"{dialect.relation(settings, layout.table.name)} AS t0"
     for at, join in enumerate(layout.table.joins, 1):
         yield f"LEFT JOIN ({_one_row_each(dialect, settings, layout, join)}) AS t{at}"
-        yield f"ON t{at}.k = {_cell(dialect, layout, join.by)} AND t{at}.copies = 1"
+        yield f"ON t{at}.k = {_key(dialect, layout, join.by)} AND t{at}.copies = 1"
 
 
 def _one_row_each(dialect: Dialect, settings: Mapping[str, str], layout: Layout, join: JoinedTable) -> str:
@@ -74,7 +80,7 @@ def _one_row_each(dialect: Dialect, settings: Mapping[str, str], layout: Layout,
     engine's own `=`, as in the join."""
     key = layout.key(join)
     assert key is not None, "every key was found when the table was opened"
-    cell = dialect.cell(f"j.{dialect.quoted(key.name)}", key, LONGEST_CELL)
+    cell = dialect.key(f"j.{dialect.quoted(key.name)}", key, LONGEST_CELL)
     columns = [f"j.{dialect.quoted(name)}" for name in dict.fromkeys(join.columns.values())]
     selected = ", ".join([*columns, f"{cell} AS k", f"COUNT(*) OVER (PARTITION BY {cell}) AS copies"])
     return f"SELECT {selected} FROM {dialect.relation(settings, join.name)} AS j"

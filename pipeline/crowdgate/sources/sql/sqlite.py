@@ -96,13 +96,14 @@ class SqliteSession:
         self._connection = connection
 
     def relation(self, name: str) -> Relation | None:
-        """Return the table or view with exactly this name."""
-        found = self._connection.execute("SELECT type FROM main.sqlite_master WHERE name = ?", (name,)).fetchone()
-        if found is None or found[0] not in (b"table", b"view"):
+        """Return the table or view with exactly this name. Virtual tables count as views."""
+        listed = "SELECT type FROM pragma_table_list WHERE schema = 'main' AND name = ?"
+        found = self._connection.execute(listed, (name,)).fetchone()
+        if found is None:
             return None
         rows = self._connection.execute("SELECT name, type FROM pragma_table_xinfo(?, 'main')", (name,))
         columns = tuple(DatabaseColumn(_text(column), _text(kind)) for column, kind in rows)
-        return Relation(found[0] == b"view", columns)
+        return Relation(found[0] != b"table", columns)
 
     def rows(self, query: str) -> Iterator[Any]:
         """Yield the answer in batches, numbers by their texts. The last column is whole numbers."""

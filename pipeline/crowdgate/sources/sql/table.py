@@ -190,7 +190,8 @@ def _check(dialect: Dialect, layout: Layout, needed: Sequence[str]) -> None:
         if key is None or by is None:
             missing = join.key if key is None else join.by
             raise FileFault(f"{join.name}: column {missing!r} is missing, which the join needs")
-        if dialect.cell_type(key) is not dialect.cell_type(by[1]):
+        floats = (key.type in dialect.merging, by[1].type in dialect.merging)
+        if dialect.cell_type(key) is not dialect.cell_type(by[1]) or floats[0] != floats[1]:
             raise FileFault(f"{join.name}: the key {join.key!r} and {join.by!r} have different types")
 
 
