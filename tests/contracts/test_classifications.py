@@ -167,7 +167,7 @@ def test_a_draft_proposes_one_by_the_name_of_a_column(
     assert crowdgate("contract", "draft", "table.csv", "--header-line") == 0
     said = capsys.readouterr().out
     for name in ("iso-3166", "icd-10", "nace-2"):
-        assert f"CHANGE (each value that can be, or classification, value: {name}, for its codes)" in said
+        assert f"CHANGE (each value that can be, or classification, value: {name}, for its codes" in said
     assert said.count("classification, value") == 3
 
 

@@ -29,6 +29,8 @@ def gate_reach(static: Static, rule: GateRule, measure: Measure, register: Regis
     """
     if measure.register and register is not None and not register.usable:
         return GateReach.CANNOT_PASS
+    if measure.of_noisy is None and reach(rule, measure.range) is GateReach.CANNOT_PASS:
+        return GateReach.CANNOT_PASS  # also where the measure may have no value
     return reach(rule, measure.reach(static, rule))
 
 

@@ -24,14 +24,16 @@ _WORDS = {
     Role.DIRECT_IDENTIFIER: (
         "id", "uuid", "guid", "ssn", "nhs", "bsn", "name", "firstname", "lastname", "surname", "forename",
         "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
-        "login", "person", "patient", "respondent", "client", "member",
+        "login", "person", "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid",
+        "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record",
     ),
     Role.SENSITIVE: (
         "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
         "icd", "icd9", "icd10", "disease", "disorder", "illness", "hiv", "religion", "drug", "drugs", "alcohol",
         "smoker", "pregnant", "pregnancy", "disability", "disabled", "offense", "offence", "crime", "charge",
         "sentence", "recid", "recidivism", "treatment", "medication", "test", "result", "score", "grade",
-        "cancer", "depression", "insulin",
+        "cancer", "depression", "insulin", "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension",
+        "asthma", "diagnose", "krankheit", "raucher", "einkommen",
     ),
     Role.QUASI_IDENTIFIER: (
         "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode",
@@ -40,6 +42,8 @@ _WORDS = {
         "hispanic", "marital", "married", "education", "educ", "schooling", "school", "occupation",
         "profession", "job", "industry", "workclass", "employment", "household", "relationship", "children",
         "language", "date", "admitted", "admission", "ward", "isced", "isco", "nace",
+        "geschlecht", "alter", "geburtsdatum", "aufnahmedatum", "entlassdatum", "beruf", "familienstand", "wohnort",
+        "bundesland",
     ),
 }  # fmt: skip
 """The words in names of columns that suggest a role, in order of precedence."""
@@ -48,12 +52,14 @@ _STOCK = {
     "country": "iso-3166", "nationality": "iso-3166", "citizenship": "iso-3166",
 }  # fmt: skip
 """The words in names of columns that suggest a stock classification."""
+_NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification"}
+"""The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
 _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
     CellType.MOMENT: "date", CellType.TIME: "time",
 }  # fmt: skip
-_DAYS = {"date", "day", "dob", "birthday", "birthdate"}
+_DAYS = {"date", "day", "dob", "birthday", "birthdate", "geburtsdatum", "aufnahmedatum", "entlassdatum"}
 """The words in names of columns that suggest days."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
@@ -223,7 +229,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     stock = _stock(column)
-    others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for its codes"
+    codes = "its codes of three characters" if stock == "icd-10" else "its codes"
+    others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
     return f"{{values: [{each}], source: {public}}}"
 
@@ -253,7 +260,7 @@ def _role(column: DraftColumn) -> Role | None:
 def _role_of(words: set[str]) -> Role | None:
     for role, known in _WORDS.items():
         hits = words & set(known)
-        if role is Role.DIRECT_IDENTIFIER and not ({"id", "uuid", "guid"} & words or hits == words):
+        if role is Role.DIRECT_IDENTIFIER and not (_NUMBERS & words or hits == words):
             continue  # `name of country` names nobody
         if hits:
             return role
