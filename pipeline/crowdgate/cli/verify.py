@@ -9,7 +9,7 @@ import typer
 
 from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
-from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.errors import ConfigurationError, Problem, VerificationFailed
 from crowdgate.manifest import json_fields
 from crowdgate.publish.object_store import EXAMPLE, is_object_url
 from crowdgate.publish.objects import fetched_release
@@ -23,6 +23,8 @@ def _release_folder(place: str) -> Iterator[Path]:
     if not is_object_url(place):
         if is_url(place):
             raise _unusable(f"the URL {place!r}", f"a folder of this machine, or {EXAMPLE}/POLICY/VERSION/SLOT")
+        if not Path(place).exists():
+            raise VerificationFailed(f"{place}: there is no such folder", "Check the path: nothing was verified.")
         yield Path(place)
         return
     try:
