@@ -31,6 +31,8 @@ OWN = {
     "formats/parquet.py": "Arrow is handed the open file",
     "sources/parquet.py": "Arrow opens it again by its path, after it was opened here when the source was",
     "sources/csv.py": "Arrow is handed bytes",
+    "sources/excel.py": "members of an archive that was opened here",
+    "sources/worker.py": "the null device, and its own standard output",
     "releases/table_from_frame.py": "a new file in a folder that only its owner opens",
     "releases/frames_of_release.py": "a release that was verified just before",
     "contracts/domains.py": "the reader of small CSV files, which stands on read_plain",
