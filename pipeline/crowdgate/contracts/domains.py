@@ -34,7 +34,7 @@ from crowdgate.system.regular_files import is_url
 LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
 """The logical types of the Open Data Contract Standard."""
 FIT = "a label that can be published"
-_SEVERAL = re.compile(r"[;,]|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
+_SEVERAL = re.compile(r"\S *[;,] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
 """Signs that one text of a list was meant as several values: a separator, or a range of numbers."""
 LABEL_OR_MISSING = (
     "a label that can be published: state one, as in labels: {-1: none}, or state the code as missing: [-1]"
@@ -172,13 +172,14 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
 
 def _categories(place: Place, model: DomainModel) -> Domain | None:
     at = place / "values"
-    values = _values_in_file(at) if isinstance(at.value, dict) else parse(VALUES_LIST, at)
+    in_file = isinstance(at.value, dict)
+    values = _values_in_file(at) if in_file else parse(VALUES_LIST, at)
     shown = [value for value in values or () if value not in (model.labels or {})]
     coded = [value for value in values or () if value in (model.labels or {})]
     fit = check_labels(at, shown, expected=LABEL_OR_MISSING if any(each[:1] in "+-" for each in shown) else FIT)
     if values is None or not check_labels(at, coded, code_fault) or not fit:
         return None
-    if len(values) == 1 and "CHANGE" not in values[0] and _SEVERAL.search(values[0]):
+    if len(values) == 1 and not in_file and "CHANGE" not in values[0] and _SEVERAL.search(values[0]):
         at.refuse("one value that looks like several", 'a list with each value on its own, as in ["1", "2", "3"]')
         return None
     twice = _repeated(values)
