@@ -23,7 +23,10 @@ def _group() -> None:
 def draft(
     source: Annotated[
         Path,
-        typer.Argument(help="A table (.parquet, .csv, .arrow), a DDI codebook (.xml), or a contract of ODCS (.yaml)."),
+        typer.Argument(
+            help="A table (.parquet, .csv, .arrow, .xlsx, .sav, .dta, .sas7bdat), a DDI codebook (.xml), or a "
+            "contract of ODCS (.yaml)."
+        ),
     ],
     to: Annotated[
         Path | None,
@@ -44,8 +47,9 @@ def draft(
         ),
     ] = None,
     header_line: Annotated[
-        bool, typer.Option("--header-line", help="Line 1 of the CSV file is a header, no person's record.")
+        bool, typer.Option("--header-line", help="Line 1 of the file is a header, no person's record.")
     ] = False,
+    sheet: Annotated[str, typer.Option("--sheet", metavar="NAME", help="The sheet, if a workbook has several.")] = "",
 ) -> None:
     """Draft a contract from the public description of a table: names and types. No cell is read.
 
@@ -55,7 +59,7 @@ def draft(
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
-    found = read_draft_source(source.resolve(), place, _names(columns), header_line=header_line)
+    found = read_draft_source(source.resolve(), place, _names(columns), header_line=header_line, sheet=sheet)
     text = draft_contract(found, source.stem if name is None else name, _names(domains))
     if to is None:
         typer.echo(text, nl=False)

@@ -20,7 +20,7 @@ from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
 from crowdgate.system.extras import STATISTICS, need
 
 BATCH_ROWS = 1 << 17
-LABELS = "labels"
+LABELS, CODES = "labels", "codes"
 _READERS = {
     ".sav": "read_sav", ".zsav": "read_sav", ".por": "read_por", ".dta": "read_dta", ".sas7bdat": "read_sas7bdat",
     ".xpt": "read_xport",
@@ -157,6 +157,42 @@ def _metadata(path: Location, **options: Any) -> Any:
     except (pyreadstat.ReadstatError, pyreadstat.PyreadstatError, ValueError, KeyError):
         pass
     raise FileFault(f"{path.name}: not a readable file of SPSS, Stata or SAS with the suffix that its format has")
+
+
+@dataclass(frozen=True)
+class LabelledVariable:
+    """A variable as its file describes it. `values` holds the values that have a label and are not read as missing: the
+    text of each, as it is read, and its label. A variable `is_scale` if the file says that it is a measured number.
+    """
+
+    name: str
+    label: str
+    type: CellType
+    values: tuple[tuple[str, str], ...]
+    is_scale: bool
+
+
+def variables(path: Location) -> Iterator[LabelledVariable]:
+    """Yield the variables of a file. Raises FileFault if it can't be read, OSError without a file."""
+    need(STATISTICS, "a file of SPSS, Stata or SAS")
+    has_ranges = not path.name.lower().endswith((".por", ".xpt"))
+    said = _metadata(path, **({"user_missing": True} if has_ranges else {}))
+    for name, label in zip(said.column_names, said.column_labels, strict=True):
+        missing = said.missing_ranges.get(name, ())
+        labels = said.variable_value_labels.get(name, {}).items()
+        values = tuple((_code_text(code), text) for code, text in labels if not any(map(_holds(code), missing)))
+        yield LabelledVariable(
+            name, label or "", _cell_type(said, name, False), values, said.variable_measure.get(name) == "scale"
+        )
+
+
+def _holds(code: Any) -> Callable[[Any], bool]:
+    """Return a test whether a range of missing values holds a code."""
+    return lambda missing: type(missing["lo"]) is type(code) and bool(missing["lo"] <= code <= missing["hi"])
+
+
+def _code_text(code: Any) -> str:
+    return code if isinstance(code, str) else _number_text(float(code)) or ""
 
 
 def statistics_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:

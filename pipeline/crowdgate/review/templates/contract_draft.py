@@ -11,12 +11,16 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
+from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.sources.table_header import CellType
 
+NO_TABLE = "the table's file, relative to the contract, in the format beside it"
+"""Words about the path of a table that its description does not name."""
 Values = tuple[tuple[str, str], ...]
 """The values of a column in a codebook, each with its label (an empty text: none)."""
 
@@ -111,6 +115,11 @@ class DraftSource:
     format: str
     columns: tuple[DraftColumn, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+
+
+def cannot_draft(path: Path, found: str, expected: str) -> ConfigurationError:
+    """Return the error that a file is no description that a draft can be made from."""
+    return ConfigurationError(Problem(str(path), None, "table", found, expected, code=Code.HEADER))
 
 
 def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None = None) -> str:

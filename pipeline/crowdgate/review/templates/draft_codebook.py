@@ -1,0 +1,116 @@
+"""Variables of a DDI codebook as columns of a draft."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from crowdgate.contracts.undecided import change
+from crowdgate.domain import parse_number
+from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
+from crowdgate.sources.table_header import CellType
+from crowdgate.system.regular_files import read_plain
+
+LARGEST_CODEBOOK = 1 << 26
+"""The greatest size of a codebook in bytes."""
+
+
+def codebook(path: Path) -> DraftSource:
+    """Return the variables of a DDI codebook (version 2), with the values of their categories; frequencies are passed
+    over. Raises ConfigurationError if it can't be read.
+    """
+    text = read_plain(path, LARGEST_CODEBOOK)
+    if b"\0" in text or b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+        raise cannot_draft(path, "XML with declarations of its own", "a codebook in UTF-8, without DOCTYPE and ENTITY")
+    try:
+        root = ElementTree.fromstring(text)
+    except ElementTree.ParseError as error:
+        raise cannot_draft(
+            path, f"no XML: line {error.position[0]}, column {error.position[1]}", "a DDI codebook"
+        ) from None
+    except (LookupError, ValueError):
+        raise cannot_draft(path, "XML in an encoding that is not known", "a codebook in UTF-8") from None
+    columns = tuple(_variable(each) for each in root.iter() if _tag(each) == "var" and each.get("name"))
+    return DraftSource(f"the codebook {path.name}", change(NO_TABLE), "csv", columns)
+
+
+def _variable(stated: Any) -> DraftColumn:
+    labels = {_tag(each): "".join(each.itertext()).strip() for each in stated}
+    listed = tuple(_categories(stated))
+    values = () if stated.get("intrvl") == "contin" else listed  # of a continuous variable, these are special codes
+    formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
+    numeric = CellType.WHOLE if stated.get("dcml") in (None, "0") else CellType.NUMBER
+    limits = _valid_range(stated)
+    is_text = "character" in formats or (values and not formats and limits is None)
+    found = CellType.TEXT if is_text else numeric
+    column = DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, limits)
+    bounds = column.bounds if column.is_age or not values else None
+    missing = [*_missing_codes(stated), *(_outside(listed, bounds) if bounds else ())]
+    return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _outside(listed: Values, bounds: tuple[str, str]) -> Iterator[str]:
+    """Yield the codes of categories outside a valid range: such as 98 for an unknown age."""
+    low, high = map(parse_number, bounds)
+    for code, _ in listed:
+        number = parse_number(code)
+        if number is not None and low is not None and high is not None and not low <= number <= high:
+            yield code
+
+
+def _valid_range(variable: Any) -> tuple[str, str] | None:
+    """Return the least and the greatest valid number of a variable (element valrng), rounded outwards to whole numbers;
+    None if it has not exactly one range.
+    """
+    ranges = _ranges(variable, "valrng")
+    limits = [ranges[0].get(key) for key in ("min", "max")] if len(ranges) == 1 else []
+    numbers = [parse_number(str(each)) for each in limits]
+    if not numbers or numbers[0] is None or numbers[1] is None:
+        return None
+    return str(math.floor(numbers[0])), str(math.ceil(numbers[1]))  # a domain has steps of 1 unless it states another
+
+
+def _ranges(variable: Any, kind: str) -> list[Any]:
+    return [each for group in variable if _tag(group) == kind for each in group if _tag(each) in ("range", "item")]
+
+
+def _categories(variable: Any) -> Iterator[tuple[str, str]]:
+    """Yield the value and the label of each category of a variable that is no missing value: by its own mark, or by the
+    variable's invalid range (element invalrng).
+    """
+    invalid = [_limits(each) for each in _ranges(variable, "invalrng")]
+    for category in variable:
+        if _tag(category) != "catgry" or category.get("missing") == "Y":
+            continue
+        parts = {_tag(each): "".join(each.itertext()).strip() for each in category}
+        number = parse_number(parts.get("catValu", ""))
+        if parts.get("catValu") and not any(number is not None and low <= number <= high for low, high in invalid):
+            yield parts["catValu"], parts.get("labl", "")
+
+
+def _missing_codes(variable: Any) -> Iterator[str]:
+    """Yield the codes of categories that a codebook marks as missing, and the single values of its invalid range."""
+    invalid = [each for group in variable if _tag(group) == "invalrng" for each in group if _tag(each) == "item"]
+    marked = [each for each in variable if _tag(each) == "catgry" and each.get("missing") == "Y"]
+    codes = [part.text for each in marked for part in each if _tag(part) == "catValu"]
+    found = [*codes, *(each.get("VALUE") for each in invalid)]
+    yield from dict.fromkeys(code.strip() for code in found if code and parse_number(code) is not None)
+
+
+def _limits(stated: Any) -> tuple[Fraction | float, Fraction | float]:
+    """Return the least and the greatest number of a range or an item; one limit that it lacks is infinite, of two it is
+    empty.
+    """
+    low, high = (parse_number(stated.get(key) or stated.get("VALUE") or "") for key in ("min", "max"))
+    if low is None and high is None:
+        return math.inf, -math.inf
+    return (-math.inf if low is None else low), (math.inf if high is None else high)
+
+
+def _tag(element: Any) -> str:
+    return str(element.tag).rpartition("}")[2]

@@ -1,0 +1,21 @@
+"""Variables of files of SPSS, Stata and SAS, with their labels, as columns of a draft."""
+
+from pathlib import Path
+
+from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables
+
+
+def labelled_variables(path: Path, relative: str, name: str) -> DraftSource:
+    """Return the variables of a file of the format `name`. No cell is read.
+
+    Cells are read as codes, so that the labels are the contract's. Raises FileFault if the file can't be read, OSError
+    without a file.
+    """
+    columns = tuple(map(_column, variables(path)))
+    return DraftSource(f"the variables of {path.name}", relative, name, columns, {"values": CODES})
+
+
+def _column(found: LabelledVariable) -> DraftColumn:
+    values = () if found.is_scale else found.values  # labels of a measured number name special codes
+    return DraftColumn(found.name, found.type, found.label, values)
