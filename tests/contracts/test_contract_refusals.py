@@ -57,6 +57,8 @@ REFUSALS = [
     ("name: ward\n", "name: '@ward'\n", "begins with =", "published"),
     (ROLE, "{property: privacyRole, value: quasi}", "'quasi'", "quasi-identifier"),
     (ROLE, "{property: privacyRoll, value: sensitive}", "unknown custom", "privacyRole"),
+    (AGE, AGE[:-1] + ", levels: [{name: 10, width: 10}]}", "a property of the column within its domain",
+     "{property: levels, value: ...}"),
     ("{property: invalid, value: level}", "{property: invalid, value: keep}", "'keep'", "'drop' or 'level'"),
     # domains
     (AGE, "{from: -10, to: 20, step: 7, source: book}", "end exactly on `to`", "data_contracts/README.md"),

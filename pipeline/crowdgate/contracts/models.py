@@ -156,6 +156,10 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 line = at.document.text.as_list((*around.location, key))
                 at.refuse("a list without brackets", f"{key}: [a, b]", None, Code.VALUE, line)
                 return
+            if around.names[-1:] == ("domain",) and (key := str(slip["loc"][-1])) in PROPERTY_FACTS:
+                beside = f"it beside the domain: {{property: {key}, value: ...}}"
+                at.refuse("a property of the column within its domain", beside, None, Code.UNKNOWN_KEY)
+                return
             known = _keys_at(slip["loc"], around)
             meant = meant_word(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)

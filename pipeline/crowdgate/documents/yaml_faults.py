@@ -6,13 +6,15 @@ are found in the same round.
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import yaml
 
 from crowdgate.documents.word_correction import LONGEST_LINE
+from crowdgate.documents.yaml_fault import YamlFault
+from crowdgate.documents.yaml_structure import structure_fault
 from crowdgate.domain import parse_number
 from crowdgate.limits import MOST_NODES
 
@@ -40,24 +42,9 @@ _PREPOSITIONS = frozenset({"from", "to", "by", "at", "of", "over", "with"})
 """Keys that are words of English, so that a text before them may go on with them."""
 
 
-@dataclass(frozen=True)
-class YamlFault:
-    """A fault: its place (line and column, from 0), what is there, the expected text, and its line without it.
-
-    `mended` is the line to go on with; `certain` is True if it can be proposed.
-    """
-
-    line: int
-    column: int
-    found: str
-    expected: str
-    mended: str
-    certain: bool = True
-
-
 def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
-    """Return the faults of a text whose cause is known, and the error of the first one whose cause is unknown (None:
-    all are known).
+    """Return the faults of a text whose cause is known, and the error of the first one whose cause is unknown. It is
+    None if all are known, or if it may follow from a fault that was mended by guess.
     """
     lines, found = text.splitlines(keepends=True), list[YamlFault]()
     originals = tuple(lines)
@@ -65,9 +52,9 @@ def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
         error = _first_error("".join(lines))
         if error is None:
             return sorted(found, key=_place), None
-        fault = _cause(lines, error)
+        fault = _cause(lines, error) or structure_fault(lines, error)
         if fault is None:
-            return sorted(found, key=_place), error
+            return sorted(found, key=_place), error if all(each.certain for each in found) else None
         original = originals[fault.line]
         column = _original_column(original, lines[fault.line], fault.column)
         found.append(replace(fault, column=column, certain=fault.certain and not _in_servers(originals, fault.line)))
@@ -113,7 +100,7 @@ def _cause(lines: list[str], error: Any) -> YamlFault | None:
     if joined is not None and "mapping values" in str(error.problem):
         return joined
     hidden = _comment(before, lines[before].rstrip("\r\n"), 0, str(error.problem)) if before >= 0 else None
-    if hidden is not None and lines[before + 1].lstrip().startswith("- "):
+    if hidden is not None and "".join(lines[before + 1 : before + 2]).lstrip().startswith("- "):
         return hidden
     for mark in marks:
         if mark.line < len(lines) and len(lines[mark.line]) <= LONGEST_LINE:
@@ -123,13 +110,6 @@ def _cause(lines: list[str], error: Any) -> YamlFault | None:
                 if fault is not None and fault.mended != line:
                     return fault
     return None
-
-
-def _tab(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
-    blank = line[: len(line) - len(line.lstrip())]
-    if "\t" not in blank:
-        return None
-    return YamlFault(at, blank.index("\t"), "a tab", "blanks before a key", line.replace("\t", "  "), certain=False)
 
 
 def _joined(at: int, line: str) -> YamlFault | None:
@@ -280,6 +260,6 @@ def _in_quotes(line: str, at: int) -> bool:
 
 
 _CAUSES: tuple[Callable[[int, str, int, str], YamlFault | None], ...] = (
-    _tab, _dash, _limit, _interval, _question, _comment, _apostrophe, _special, _hyphen, _separator, _colon,
+    _dash, _limit, _interval, _question, _comment, _apostrophe, _special, _hyphen, _separator, _colon,
 )  # fmt: skip
 """The causes, the most specific ones first."""
