@@ -382,6 +382,10 @@ def test_a_budget_of_another_population_is_refused(copy: Copy) -> None:
     (problem,) = copy.problems()
     assert (problem.line, problem.where) == (line_of(TEXT, "budget:"), "spec.budget")
     assert "is of population 'us-cps-1994-95'" in problem.found
+    assert problem.instead is None, "no budget has that name, so naming it would be refused as well"
+    (copy.root / BUDGET).with_name("more.yaml").write_bytes((copy.root / BUDGET).read_bytes())
+    copy.edit(str(Path(BUDGET).with_name("more.yaml")), "name: others", "name: us-cps-1994-95")
+    (problem,) = copy.problems()
     assert problem.instead == "us-cps-1994-95"
 
 

@@ -9,8 +9,11 @@ from crowdgate.errors import Code, Problem
 from crowdgate.ledger.values import Budget, Spend
 from crowdgate.number_text import decimal
 from crowdgate.planning.bundle import problem_at
-from crowdgate.policy.files import Bundle
+from crowdgate.policy.files import Bundle, budget_files
 from crowdgate.policy.policy import PrivacyBudget, ReleaseSpec
+
+NO_BUDGET = "a budget with the name of the contract's population; none is there: state one name in both files"
+"""Words where no file has the budget of a contract's population."""
 
 
 def budget_of(bundle: Bundle) -> Budget:
@@ -62,8 +65,10 @@ def budget_problems(bundle: Bundle) -> Iterator[Problem]:
     named, unit = budget.metadata.name, str(contract.unit)
     if named != contract.population:
         found = f"{named!r}, but contract {contract.id} is of population {contract.population!r}"
-        expected = "the budget of the contract's population"
-        yield problem_at(bundle, ("spec", "budget"), found, expected, contract.population, Code.CONTRADICTION)
+        is_there = any(name == contract.population for _, name in budget_files(bundle.root))
+        expected = "the budget of the contract's population" if is_there else NO_BUDGET
+        instead = contract.population if is_there else None
+        yield problem_at(bundle, ("spec", "budget"), found, expected, instead, Code.CONTRADICTION)
     if budget.spec.unit != unit:
         found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
         yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit, Code.CONTRADICTION)

@@ -28,6 +28,8 @@ DECISIONS = Path("policies") / "decisions"
 """The folder of collection decisions, relative to the working copy."""
 NAME = r"[a-z0-9][a-z0-9-]{0,62}"
 """The form of an id."""
+MOST_NAMED = 5
+"""The greatest number of ids that a message lists."""
 _CONTRACT_KEYS = {"apiVersion", "kind", "id", "servers", "schema"}
 
 
@@ -330,7 +332,8 @@ def _file_by_id(
         return own  # the name in that file is wrong, which is told of the file
     if not found and any(stated not in names and _states_id(path, name) for path, stated in known):
         return None  # that file can't be read, which is told of the file
-    told = document.problem(at, what, "the id of exactly one file", meant, code, corrected=line)
+    expected = "the id of exactly one file" + (f": {', '.join(names[:MOST_NAMED])}" if names and meant is None else "")
+    told = document.problem(at, what, expected, meant, code, corrected=line)
     problems.append(told)
     certain = provisional and told.corrected is not None
     return next((path for path, stated in known if certain and stated == meant), None)
