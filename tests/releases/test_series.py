@@ -9,6 +9,7 @@ import pytest
 
 from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.number_text import decimal
 from crowdgate.planning.plan import plan_policy
 from tests.workshop import Workshop, attest_sample, crowdgate
 
@@ -46,6 +47,22 @@ def test_three_releases_are_charged_once_by_their_joint_law(
         facts = json.loads((released(series, day) / "manifest.json").read_text())["facts"]
         said = {"paid_by": "clinic/1/2030-01-02", "releases": 3, "delta": "0.03", "epsilon": facts["spent"]["epsilon"]}
         assert facts["series"] == said
+
+
+def test_a_plan_states_what_releases_would_cost_as_a_series(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The text that it shows, written into the policy, costs what it says; delta fits into the budget of .0395."""
+    workshop.edit(workshop.budget, "delta: 0.03", "delta: 0.0395")
+    for releases, delta, stated in ((3, "0.03", "{releases: 3}"), (4, "0.0395", "{releases: 4, delta: 0.0395}")):
+        assert crowdgate("plan", workshop.policy, "--releases", str(releases)) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        workshop.edit(workshop.policy, "  publish:", f"  series: {stated}\n  publish:")
+        cost = plan_policy(workshop.policy).series
+        assert cost is not None
+        amount = f"epsilon {decimal(cost.epsilon)}, delta {delta}"
+        assert f"Declared as a series ({stated}) and paid at once, they cost {amount}" in said
+        workshop.edit(workshop.policy, f"  series: {stated}\n  publish:", "  publish:")
 
 
 def test_a_sample_has_no_series(series: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from crowdgate.number_text import Rounding, decimal, exact_text
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.low_budget import low_by_part, low_by_releases
 from crowdgate.planning.open_ledger import OpenedLedger
-from crowdgate.planning.paid_series import PaidSeries, charged_next, paid_series, series_text
+from crowdgate.planning.paid_series import PaidSeries, charged_next, paid_series, series_text, undeclared_series_text
 from crowdgate.policy.policy import version_of
 
 if TYPE_CHECKING:
@@ -137,7 +137,9 @@ class BudgetLeft:
         if series is not None:
             return [*said, f"Series: {series}."]
         epsilon, delta = (decimal(releases * getattr(plan.guarantee, name)) for name in ("epsilon", "delta"))
-        return [*said, f"Together they cost epsilon {epsilon}, delta {delta}."]
+        said.append(f"Together they cost epsilon {epsilon}, delta {delta}.")
+        left = self.spent.left_of(self.cap)
+        return said if self.sample or releases < 2 else [*said, *undeclared_series_text(plan, releases, left)]
 
     def amounts_text(self) -> str:
         """Return the budget left, and the number of further such releases that it allows, as text: epsilon and delta,

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from crowdgate.kind.series import planned_series
 from crowdgate.ledger.series import SeriesRequest
 from crowdgate.ledger.values import ZERO, Spend
-from crowdgate.number_text import decimal
-from crowdgate.policy.policy import version_of
+from crowdgate.limits import MOST_SERIES
+from crowdgate.number_text import decimal, stated_number
+from crowdgate.policy.policy import SeriesSpec, version_of
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -58,6 +60,24 @@ def charged_next(plan: Plan, series: PaidSeries | None) -> Spend:
     if plan.series is None or series is None:
         return Spend(plan.guarantee.epsilon, plan.guarantee.delta)
     return ZERO if series.payer is not None else Spend(plan.series.epsilon, plan.series.delta)
+
+
+def undeclared_series_text(plan: Plan, releases: int, left: Spend) -> list[str]:
+    """Return what so many releases of a policy would cost as a series, whose delta fits into what is `left`, in a
+    sentence; nothing if that is not less than their sum, or if no series can be so long.
+    """
+    if releases > MOST_SERIES or not left.delta:
+        return []
+    spec, guarantee = plan.bundle.policy.spec, plan.guarantee
+    most = releases * guarantee.delta
+    stated = SeriesSpec.model_construct(releases=releases, delta=None if most <= left.delta else left.delta)
+    found = planned_series(spec.model_copy(update={"series": stated}), plan.protection, guarantee)
+    if found is None or found.epsilon >= releases * guarantee.epsilon:
+        return []
+    declared = f"releases: {releases}" + ("" if stated.delta is None else f", delta: {stated_number(found.delta)}")
+    cost = f"epsilon {decimal(found.epsilon)}, delta {decimal(found.delta)}"
+    fits = "" if Spend(found.epsilon, found.delta).within(left) else ", more than is left"
+    return [f"Declared as a series ({{{declared}}}) and paid at once, they cost {cost}{fits}."]
 
 
 def series_text(plan: Plan, series: PaidSeries | None) -> str | None:
