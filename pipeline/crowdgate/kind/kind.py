@@ -138,6 +138,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def notes(self, mechanism: M) -> list[str]:
         """Sentences about the mechanism for `check` and `plan`; may be empty."""
 
+    def smaller_errors(self, mechanism: M) -> str | None:
+        """Clause on settings with which a release of the same guarantee has smaller errors; None if none are known."""
+        del mechanism
+        return None
+
     @abstractmethod
     def explanation(self, mechanism: M) -> Explanation:
         """Explanation of the protection, for a reader who is no programmer."""

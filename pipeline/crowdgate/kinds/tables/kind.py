@@ -55,6 +55,11 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return divergences(mechanism, budget)
 
+    def smaller_errors(self, mechanism: TablesPlan) -> str | None:
+        from crowdgate.kinds.tables.smaller_errors import smaller_errors
+
+        return smaller_errors(mechanism)
+
     def joint_law(self, mechanism: TablesPlan, gates: tuple[Fraction, ...]) -> JointLaw | None:
         from crowdgate.kinds.tables.joint_cost import joint_law
 

@@ -170,15 +170,25 @@ def plan_dp_tables(
             )
         ]
     charged = part if noise == "gaussian" else replace(part, delta=Fraction(0))
+    return divided(resolved, budget, contract.unit.rows, charged, split)
+
+
+def divided(
+    resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part,
+    split: Split | Literal["least-error", "residuals"],
+) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
+    """Return the mechanism that divides a noise budget among the tables as `split` says, or None and the findings
+    against it.
+    """
     if split == "residuals":
-        return _on_residuals(resolved, budget, contract.unit.rows, charged)
+        return _on_residuals(resolved, budget, rows, part)
     if split == "least-error":
         from crowdgate.mechanisms.tables.allocation import least_error_budget
 
-        spends = least_error_budget(resolved.queries, budget.spend, noise)
+        spends = least_error_budget(resolved.queries, budget.spend, budget.noise)
     else:
-        spends = split_budget([linear.query for linear in resolved.queries], budget.spend, noise, split)
-    return DpTables(resolved, budget, spends, contract.unit.rows, charged), []
+        spends = split_budget([linear.query for linear in resolved.queries], budget.spend, budget.noise, split)
+    return DpTables(resolved, budget, spends, rows, part), []
 
 
 def _on_residuals(

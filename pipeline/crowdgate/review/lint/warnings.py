@@ -413,6 +413,16 @@ def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield *_policy(judged, "mechanism", "sampling"), f"{words} at the same guarantee. Without it they are smaller"
 
 
+def _larger_errors(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to noise, or its division, that makes errors larger than another at the same guarantee. Under
+    Renyi divergences and in a series the noise also decides how many releases are paid, so there is none."""
+    bundle = judged.plan.bundle
+    if bundle.budget.spec.lifetime is None and bundle.policy.spec.series is None:
+        words = kind_of(bundle).smaller_errors(judged.plan.protection.mechanism)
+        if words is not None:
+            yield *_policy(judged, "mechanism"), words
+
+
 def _trusted_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
     """Yield an objection to views, and to joined tables of groups: the guarantee rests on what the contract attests."""
     table = judged.plan.bundle.contract.database
@@ -455,4 +465,5 @@ RULES: dict[str, Rule] = {
     "CG225": _unsigned_waivers,
     "CG226": _sampled_tables,
     "CG227": _trusted_tables,
+    "CG228": _larger_errors,
 }
