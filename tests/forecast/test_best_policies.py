@@ -183,10 +183,11 @@ def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     copy.edit(copy.contract, "      - {property: public, value: true}\n", "")
     copy.data.write_text(MARK)
     said = best(copy, capsys)
-    assert (said["own"], said["policies"]) == (None, [])
+    assert said["own"] is None
+    assert {each["kind"] for each in said["policies"]} == {"dp_tables"}, "whose errors are those of the noise alone"
     assert crowdgate("plan", copy.policy, "--best") == 0
     text = " ".join(capsys.readouterr().out.split())
-    assert "Unknown: too little is known of these columns. A public table or a pilot release may tell" in text
+    assert "The expected error of the present policy is unknown. A public table or a pilot release may tell" in text
     assert MARK not in text
 
 

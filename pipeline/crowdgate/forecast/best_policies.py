@@ -304,8 +304,17 @@ def changes(found: Outlook, other: PolicyCandidate) -> list[str]:
         if old != new:
             said.append(f"{name}: {old} becomes {new}")
     if same:
+        said += _words(plan.bundle.policy.spec.mechanism, other.spec)
         said += [*_numbers(plan.protection.figures, other.plan.protection.figures), *_costs(plan, other.plan)]
     return said
+
+
+def _words(before: MechanismSpec, after: MechanismSpec) -> Iterator[str]:
+    """Yield the settings of a mechanism that are words and differ, such as the noise."""
+    for name, old in before:
+        new = getattr(after, name)
+        if isinstance(old, str) and old != new:
+            yield f"{name}: {old} becomes {new}"
 
 
 def _numbers(before: MechanismFigures, after: MechanismFigures) -> Iterator[str]:

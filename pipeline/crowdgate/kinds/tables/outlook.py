@@ -57,18 +57,17 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
 
 
 def propose(levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[DpTablesSpec]:
-    """Return a policy for all one- and two-way tables of these attributes at these levels, and one for the `needed`
-    tables alone."""
-    everything = _proposal(levels, [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)])
-    if not needed:
-        return [everything]
+    """Return policies for all one- and two-way tables of these attributes at these levels, and for the `needed` tables
+    alone, with either noise."""
+    found = _proposals(levels, [{"all": str(ways)} for ways in (1, 2) if ways <= len(levels)])
     columns = {name: level for table in needed for name, level in table.items()}
-    return [everything, _proposal(columns, [{"attributes": list(table)} for table in needed])]
+    return [*found, *(_proposals(columns, [{"attributes": list(table)} for table in needed]) if needed else ())]
 
 
-def _proposal(levels: Axes, tables: Sequence[Mapping[str, object]]) -> DpTablesSpec:
+def _proposals(levels: Axes, tables: Sequence[Mapping[str, object]]) -> list[DpTablesSpec]:
     named = {name: level.name for name, level in levels.items()}
-    return DpTablesSpec.model_validate({"kind": "dp_tables", "levels": named, "tables": tables})
+    stated = {"kind": "dp_tables", "levels": named, "tables": tables}
+    return [DpTablesSpec.model_validate({**stated, "noise": noise}) for noise in ("gaussian", "laplace")]
 
 
 def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
@@ -164,12 +163,12 @@ def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) ->
 
     def of_table(axes: Axes) -> CellErrors | None:
         found = [error for levels, row in noise for error in _margin_error(axes, levels, row)]
-        counts = prior.counts(axes)
+        rate, cells = float(mechanism.beta), prod(map(len, axes.values()))
+        counts = np.zeros(cells) if rate == 1 else prior.counts(axes)  # without sampling no count adds to the error
         if not found or counts is None:
             return None
-        rate = float(mechanism.beta)
         coins = np.sqrt(counts * (1 - rate) / rate)
-        drawn = np.full(len(counts), min(found))
+        drawn = np.full(cells, min(found))
         return CellErrors(np.hypot(drawn, coins), {"noise": drawn, "coins": coins})
 
     return of_table
