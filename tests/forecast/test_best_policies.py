@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from itertools import product
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -184,7 +185,8 @@ def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     copy.data.write_text(MARK)
     said = best(copy, capsys)
     assert said["own"] is None
-    assert {each["kind"] for each in said["policies"]} == {"dp_tables"}, "whose errors are those of the noise alone"
+    found: Any = said["policies"]
+    assert {each["kind"] for each in found} == {"dp_tables"}, "whose errors are those of the noise alone"
     assert crowdgate("plan", copy.policy, "--best") == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "The expected error of the present policy is unknown. A public table or a pilot release may tell" in text
