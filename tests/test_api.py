@@ -1,5 +1,6 @@
 """The names of `import crowdgate`: typed, described, imported lazily, and silent."""
 
+import html
 import inspect
 import subprocess
 import sys
@@ -160,3 +161,18 @@ def test_what_is_returned_has_a_short_representation(tmp_path: Path) -> None:
 
 
 CLASSES = {"Contract", "CrowdgateError", "Guarantee", "Ledger", "Policy", "ReleasedData"}
+
+
+def test_notebooks_show_pages_with_the_outcome_first(workshop: Workshop) -> None:
+    """The page is in a frame of its own; a value that did not come from these functions has the same page."""
+    shown = {
+        "ALLOWED": crowdgate.check(workshop.policy),
+        "PLAN": crowdgate.plan(workshop.policy),
+        "PUBLISHED": crowdgate.release(workshop.policy, as_of="2030-01-01"),
+    }
+    for outcome, value in shown.items():
+        page = html.unescape(str(value._repr_html_()))
+        assert page.startswith("<iframe srcdoc=")
+        band = page[page.index("<body") :][:1500]
+        assert outcome in band
+        assert MARK not in page

@@ -1,7 +1,8 @@
 """Crowdgate in Python: the commands as functions, for notebooks and programs. Paths go in, values come out.
 
-Nothing is printed. Functions raise the errors of `crowdgate.errors`, which say what to correct and quote nothing
-confidential. `import crowdgate` gives all names of this module, and imports what they need on first use.
+Nothing is printed; notebooks show checks, plans and releases as pages. Functions raise the errors of
+`crowdgate.errors`, which say what to correct and quote nothing confidential. `import crowdgate` gives all names of this
+module, and imports what they need on first use.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.notebooks import register_pages
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.verification.release import VerifiedRelease
 
+register_pages()
 Where = str | PathLike[str]
 """A file or a folder."""
 Labels = Mapping[str, str | Sequence[str]]
@@ -193,7 +196,8 @@ def release(
     path, table = (_path(input), None) if input is None or isinstance(input, str | PathLike) else (None, input)
     places = (Path(policy), _slot(as_of), path, _path(to), ledger)
     at = datetime.now(UTC) if as_of is None else None
-    return run(Request(*places, anchors=tuple(anchors), anyway=anyway, at=at, table=table), draw_key)
+    request = Request(*places, anchors=tuple(anchors), anyway=anyway, at=at, table=table)
+    return run(request, draw_key)
 
 
 def verify(

@@ -30,6 +30,7 @@ from crowdgate.planning.plan import plan_policy
 from crowdgate.planning.public_classes import stored_classes
 from crowdgate.public_counts.figures import PriorFigures, PriorSubject, read_prior
 from crowdgate.public_counts.pilot import counts_source
+from crowdgate.system.notebook_page import ShownInNotebooks
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ CURVE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
+class Outlook(ShownInNotebooks):
     """A plan with its forecast and the public figures behind it, the number of such releases in the budget, the bound
     on singling out after each of them (`pso_bounds`), and the probabilities of its gates."""
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from crowdgate import manifest
 from crowdgate.number_text import decimal
 from crowdgate.publish.publisher import StagedRelease, staged_folder
+from crowdgate.system.notebook_page import ShownInNotebooks
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class Request:
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(ShownInNotebooks):
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
     `left` says what is left of the budget after a charge, `low` warns if it is little. `repeated`: an earlier run had
     this outcome. A release that was held ended before it was charged; one that waits is charged and staged, and is

@@ -23,6 +23,7 @@ from crowdgate.planning.public_classes import stored_classes
 from crowdgate.review.header_problems import with_header_problems
 from crowdgate.review.lint.warnings import PolicyWarning, ReviewedPolicy, policy_warnings
 from crowdgate.review.table_check import TableCheck, check_table
+from crowdgate.system.notebook_page import ShownInNotebooks
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ _NOT_READ = TableCheck(None)
 
 
 @dataclass(frozen=True)
-class PolicyCheck:
+class PolicyCheck(ShownInNotebooks):
     """A policy whose files are valid.
 
     `allowed` is False when a static gate fails, a blocking gate can't pass, the policy's public register can't be read

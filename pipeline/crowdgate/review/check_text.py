@@ -31,12 +31,13 @@ def check_lines(found: PolicyCheck) -> Iterator[str]:
     warned = "" if not count else f", {count} warning{'s' if count > 1 else ''}"
     yield f"{found.policy}: {'allowed' if found.allowed else 'would be withheld'}{warned}"
     before = None
-    for label, text in _rows(found):
+    for label, text in check_rows(found):
         yield f"  {label if label != before else '':<{LABEL}} {text}"
         before = label
 
 
-def _rows(found: PolicyCheck) -> Iterator[Row]:
+def check_rows(found: PolicyCheck) -> Iterator[Row]:
+    """Yield labelled lines on a checked policy: why it would be withheld, cost, gates, notes and warnings."""
     if found.refused is not None:
         yield "Refused", found.refused
     if found.unread_register is not None:
