@@ -23,6 +23,7 @@ _SECTIONS = {
     "collection-decision.json": "Collection decision",
     "questionnaire.json": "Questionnaire",
     "data-contract.json": "Data contract",
+    "event.json": "Event of a run",
 }
 _KINDS = {
     OutputType.CELLS: "tables",
