@@ -1,12 +1,20 @@
 """Advice on noise: what it says holds, and whoever follows it is not advised again."""
 
 import re
+from collections.abc import Sequence
+from fractions import Fraction
 from math import exp, sqrt
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from crowdgate.accounting.tables_plan import tables_budget
+from crowdgate.arrays import Integers
+from crowdgate.hierarchy import Level
+from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
+from crowdgate.mechanisms.tables.consistency import consistent_tables
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.review.check import check
 from tests.kinds.test_tables_release import POLICY, tables_workshop
 from tests.workshop import Workshop
@@ -52,3 +60,33 @@ def test_where_noise_also_decides_the_number_of_releases_nothing_is_advised(tmp_
     assert len(advised(workshop)) == 1
     workshop.edit(workshop.policy, "  publish:", "  series: {releases: 2}\n  publish:")
     assert advised(workshop) == []
+
+
+def test_quantiles_of_many_bins_are_advised_a_table_of_coarser_ones(tmp_path: Path) -> None:
+    """The table that the words show, written into the policy, ends the advice. The quantile's own errors are those of
+    the benchmark means_quantiles: with 100 bins beside 10 they are less than half as large.
+    """
+    workshop = with_tables(tmp_path / "w", "{quantiles: age, level: exact, at: [0.5]}", delta="0.01", noise="laplace")
+    (words,) = advised(workshop)
+    found = re.search(r"a table of \{(.*)\} beside them", words)
+    assert found is not None
+    assert found[1] == "age: 10 years"
+    workshop.edit(workshop.policy, "    tables:\n", f"    tables:\n      - {{attributes: {{{found[1]}}}}}\n")
+    assert advised(workshop) == []
+    true = np.bincount(np.random.default_rng(3).integers(20, 60, 1000), minlength=100)
+    fine, both = (rank_errors(true, widths) for widths in ((1,), (1, 10)))
+    assert both < fine / 2
+
+
+def rank_errors(true: Integers, widths: Sequence[int], draws: int = 40) -> float:
+    """Return the root mean square error of the median's rank, in rows, with counts of bins of these widths."""
+    random, spread = np.random.default_rng(4), [400.0 * len(widths)] * len(widths)
+    codes = [np.arange(len(true)) // width for width in widths]
+    axes = [{"age": Level(str(each[1]), tuple(map(str, range(each[-1] + 1))), each.astype(np.int32))} for each in codes]
+    below, errors = np.cumsum(true), []
+    for _ in range(draws):
+        noisy = [np.rint(np.bincount(each, true) + random.normal(0, spread[0] ** 0.5, each[-1] + 1)) for each in codes]
+        tables = whole_tables(axes, consistent_tables(axes, noisy, spread).tables, spread)
+        (at,) = quantile_bins(tables[0].astype(np.float64)[None], Fraction(1, 2))
+        errors.append(max(0.0, below[at] - true[at] - below[-1] / 2, below[-1] / 2 - below[at]))
+    return float(np.sqrt(np.mean(np.square(errors))))

@@ -10,29 +10,62 @@ from typing import TYPE_CHECKING
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.dp_tables import DpTables, divided, expected_noise
+from crowdgate.mechanisms.tables.workload import Quantiles
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
+    from crowdgate.contracts.contract import Contract
     from crowdgate.kinds.tables.plan import TablesPlan
+    from crowdgate.mechanisms.tables.consistency import Axes
 
 WORTH_SAYING = 0.9
 """The greatest errors that are advised, in parts of the policy's own."""
+MANY_BINS = 40
+"""The number of bins from which coarser bins beside them make quantiles at least twice as accurate, by
+`python -m tests.benchmarks.means_quantiles`."""
+COARSER = 4
+"""The least number of bins of quantiles to each bin of a table that supports them."""
 
 
-def smaller_errors(planned: TablesPlan) -> str | None:
-    """Return a clause on the settings with the least errors; None if none has errors at most WORTH_SAYING times the
-    policy's own.
+def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
+    """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
+    WORTH_SAYING times the policy's own, and for quantiles of many bins.
     """
     own = _errors(planned.mechanism)
-    found = [(_part_of(_errors(other), own), words) for words, other in _others(planned)]
-    part, words = min(found, default=(1.0, ""))
-    if part > WORTH_SAYING:
-        return None
-    return f"the errors of its tables are {decimal(1 / part, 2)} times those with {words}, at the same guarantee"
+    found = [(_part_of(_errors(other), own), key, words) for key, words, other in _others(planned)]
+    part, key, words = min(found, default=(1.0, "", ""))
+    if part <= WORTH_SAYING:
+        factor = decimal(1 / part, 2)
+        yield key, f"the errors of its tables are {factor} times those with {words}, at the same guarantee"
+    yield from (("tables", words) for words in _coarser_tables(planned.mechanism, contract))
 
 
-def _others(planned: TablesPlan) -> Iterator[tuple[str, DpTables]]:
-    """Yield other mechanisms that keep the policy's guarantee, each with its settings in words."""
+def _coarser_tables(mechanism: DpTables, contract: Contract) -> Iterator[str]:
+    """Yield a clause for each item of quantiles with many bins that no table of coarser bins supports: the noise of all
+    bins below a quantile adds up, and that of a few coarse bins is less."""
+    counts = [linear.levels for linear in mechanism.queries if linear.grid is None]
+    for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
+        levels = mechanism.queries[own[0]].levels
+        if not isinstance(item, Quantiles) or len(levels[item.column]) < MANY_BINS:
+            continue
+        most = len(levels[item.column]) / COARSER
+        hierarchy = contract.by_name[item.column].hierarchy
+        known = () if hierarchy is None else hierarchy.levels
+        coarser = max((each for each in known if 1 < len(each) <= most), key=len, default=None)
+        if coarser is not None and not any(_supports(table, levels, item.column, most) for table in counts):
+            needed = ", ".join(f"{name}: {level.name}" for name, level in {**levels, item.column: coarser}.items())
+            bins = f"{item.name} have {len(levels[item.column])} bins, whose noise adds up"
+            yield f"{bins}: a table of {{{needed}}} beside them makes them more accurate"
+
+
+def _supports(table: Axes, levels: Axes, column: str, most: float) -> bool:
+    """Return whether a table of counts has the cells of quantiles, with at most so many bins of their column."""
+    same = all(name in table and len(table[name]) == len(level) for name, level in levels.items() if name != column)
+    return same and set(table) == set(levels) and 1 < len(table[column]) <= most
+
+
+def _others(planned: TablesPlan) -> Iterator[tuple[str, str, DpTables]]:
+    """Yield other mechanisms that keep the policy's guarantee, each with the key and the words of its settings."""
     own, spec = planned.mechanism, planned.spec
     if own.budget.noise != "gaussian":
         return
@@ -40,11 +73,12 @@ def _others(planned: TablesPlan) -> Iterator[tuple[str, DpTables]]:
     part = Part(own.part.name, own.part.epsilon, Fraction(0))
     found, _ = divided(own.workload, budget, own.rows, part, "least-error")
     if found is not None:
-        yield ("noise: laplace, split: least-error" if spec.split != "least-error" else "noise: laplace"), found
+        words = "noise: laplace, split: least-error" if spec.split != "least-error" else "noise: laplace"
+        yield "noise", words, found
     if spec.split != "residuals" and not spec.raw and own.beta == 1:
         found, _ = divided(own.workload, own.budget, own.rows, own.part, "residuals")
         if found is not None:
-            yield "split: residuals", found
+            yield "split", "split: residuals", found
 
 
 def _errors(mechanism: DpTables) -> list[float]:

@@ -414,13 +414,13 @@ def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _larger_errors(judged: ReviewedPolicy) -> Iterator[Objection]:
-    """Yield an objection to noise, or its division, that makes errors larger than another at the same guarantee. Under
-    Renyi divergences and in a series the noise also decides how many releases are paid, so there is none."""
+    """Yield an objection to settings that make errors larger than others at the same guarantee. Under Renyi divergences
+    and in a series the noise also decides how many releases are paid, so there is none to the noise."""
     bundle = judged.plan.bundle
-    if bundle.budget.spec.lifetime is None and bundle.policy.spec.series is None:
-        words = kind_of(bundle).smaller_errors(judged.plan.protection.mechanism)
-        if words is not None:
-            yield *_policy(judged, "mechanism"), words
+    composes = bundle.budget.spec.lifetime is not None or bundle.policy.spec.series is not None
+    for key, words in kind_of(bundle).smaller_errors(judged.plan.protection.mechanism, bundle.contract):
+        if not (composes and key == "noise"):
+            yield *_policy(judged, "mechanism", key), words
 
 
 def _trusted_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
