@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from crowdgate.contracts.cell_form import USUAL, CellForm
 from crowdgate.errors import FileFault
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.system.short_repr import short_repr
@@ -93,7 +94,8 @@ class Attribute:
     public counts of the domain's values.
 
     `known_to_attackers` and `secret` are the contract's statements about inference (None: the role decides).
-    `of_person` is set in a table of persons: how a person's value is made of the person's rows.
+    `of_person` is set in a table of persons: how a person's value is made of the person's rows. `form` is that of the
+    column's cells.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Attribute:
     known_to_attackers: bool | None = None
     secret: bool | None = None
     of_person: PersonValue | None = None
+    form: CellForm = USUAL
 
     @property
     def is_known(self) -> bool:

@@ -34,8 +34,10 @@ from crowdgate.system.regular_files import is_url
 LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
 """The logical types of the Open Data Contract Standard."""
 FIT = "a label that can be published"
-_SEVERAL = re.compile(r"\S *[;,] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
+_SEVERAL = re.compile(r"\S *[;,/|] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
 """Signs that one text of a list was meant as several values: a separator, or a range of numbers."""
+CURLY = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
+"""Quotation marks that YAML takes for letters."""
 LABEL_OR_MISSING = (
     "a label that can be published: state one, as in labels: {-1: none}, or state the code as missing: [-1]"
 )
@@ -173,6 +175,10 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
 def _categories(place: Place, model: DomainModel) -> Domain | None:
     at = place / "values"
     in_file = isinstance(at.value, dict)
+    if in_file and not {"file", "column"} & {*at.value}:
+        codes = ", ".join(f'"{code}"' for code in [*at.value][:2])
+        at.refuse("values as keys", f"a list, and what they mean beside it: values: [{codes}, ...], labels: {{...}}")
+        return None
     values = _values_in_file(at) if in_file else parse(VALUES_LIST, at)
     shown = [value for value in values or () if value not in (model.labels or {})]
     coded = [value for value in values or () if value in (model.labels or {})]
@@ -181,6 +187,11 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     if len(values) == 1 and not in_file and "CHANGE" not in values[0] and _SEVERAL.search(values[0]):
         at.refuse("one value that looks like several", 'a list with each value on its own, as in ["1", "2", "3"]')
+        return None
+    curly = next((value for value in values if not in_file and value[:1] in CURLY and value[-1:] in CURLY), None)
+    if curly is not None:
+        straight = f'"{curly[1:-1]}"'
+        at.refuse(f"curly quotation marks: {quoted_value(curly)}", f"straight ones: {straight}", None, Code.VALUE)
         return None
     twice = _repeated(values)
     if twice is not None:

@@ -639,6 +639,10 @@ PROPERTY_FACTS: dict[str, CustomProperty] = {
         TypeAdapter(Literal["drop", "level"]),
         "What becomes of a cell outside the domain: its row is dropped, or the cell counts as (invalid).",
     ),
+    "firstCharacters": CustomProperty(
+        TypeAdapter(Positive),
+        "How many first characters of each cell are read, such as 3 of the ICD-10 code I21.0. By default all.",
+    ),
     "margins": CustomProperty(TypeAdapter(MarginsModel), "A file of public counts of the column's values."),
     "knownToAttackers": CustomProperty(TypeAdapter(Flag), "Whether inference audits give the column to attackers."),
     "secret": CustomProperty(TypeAdapter(Flag), "Whether inference audits let attackers guess the column."),

@@ -6,7 +6,9 @@ ConfigurationError holds every problem of both.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,6 +16,7 @@ import numpy as np
 
 from crowdgate.arrays import Bools
 from crowdgate.contracts.analysis import read_analyses
+from crowdgate.contracts.cell_form import ISO, POINT, CellForm
 from crowdgate.contracts.contract import (
     Attribute,
     Contract,
@@ -49,6 +52,7 @@ from crowdgate.contracts.servers import ServerRule, read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.contracts.stock_levels import check_codes, stock_domain, stock_levels
 from crowdgate.contracts.undecided import undecided
+from crowdgate.documents.names import NAME
 from crowdgate.documents.word_correction import meant_key
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
@@ -67,7 +71,7 @@ class BrokenContract(ConfigurationError):
         self.rest = rest
 
 
-SHARED = ("privacyRole", "domain", "classification", "levels", "invalid")
+SHARED = ("privacyRole", "domain", "classification", "levels", "invalid", "firstCharacters")
 """The facts that a definition may state."""
 Rules = list[tuple[Place, RowRule | TableRule | Expectation]]
 
@@ -117,8 +121,9 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         if name not in places:
             table.refuse(f"no {name}", f"the custom property {name} on the table", None, Code.MISSING_KEY)
     unit = _unit(places, stated.get("privacyUnit"))
-    population = _name(places["population"]) if stated.get("population") else None
+    population = _population(places["population"]) if stated.get("population") else None
     attributes, rules = _attributes(table, unit, places.get("definitions"))
+    attributes = {name: _in_form(each, server) for name, each in attributes.items()}
     _check_person(places, unit, attributes)
     domains = {name: attribute.domain for name, attribute in attributes.items()}
     rules += _table_rules(table, places, stated.get("rowsAtMost"), domains)
@@ -150,6 +155,13 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
         row_attributes=() if attributes is columns else tuple(columns.values()),
         database=database,
     )
+
+
+def _in_form(attribute: Attribute, server: Server | None) -> Attribute:
+    """Return an attribute with the form of numbers and days that the server states, such as that of a CSV file."""
+    settings = {} if server is None else server.settings
+    form = CellForm(settings.get("decimalMark", POINT), settings.get("dayForm", ISO), attribute.form.first)
+    return replace(attribute, form=form)
 
 
 def _is_database(root: Place, server: Server | None, rules: Mapping[str, ServerRule]) -> bool:
@@ -184,6 +196,17 @@ def _joint(
 
 def _name(at: Place) -> str | None:
     return at.value if isinstance(at.value, str) and check_labels(at, [at.value]) else None
+
+
+def _population(at: Place) -> str | None:
+    """Return the name of the population, which its budget has as well; None after a problem."""
+    if isinstance(at.value, str) and re.fullmatch(NAME, at.value):
+        return at.value
+    word = re.sub(r"[^a-z0-9]+", "-", str(at.value).lower()).strip("-")[:63]
+    expected = "at most 63 lower-case letters, digits and hyphens, as in the name of its budget"
+    if _name(at) is not None:
+        at.refuse(quoted_value(at.value), expected, word or None, Code.VALUE)
+    return None
 
 
 def _table(root: Place) -> Place | None:
@@ -296,7 +319,17 @@ def _attribute(at: Place, name: str, person: str | None, shared: Place | None, r
         margins=_margins(places, stated, domain),
         known_to_attackers=stated.get("knownToAttackers"),
         secret=stated.get("secret"),
+        form=CellForm(first=_first_characters(places, stated, domain)),
     )
+
+
+def _first_characters(places: dict[str, Place], stated: dict[str, Any], domain: Domain | None) -> int | None:
+    """Return how many first characters of each cell are read; None for all, and after a problem."""
+    first: int | None = stated.get("firstCharacters")
+    if first is not None and domain is not None and (domain.grid is not None or domain.first_day is not None):
+        places["firstCharacters"].refuse("first characters of numbers or days", "them for a column of codes only")
+        return None
+    return first
 
 
 def _with_definition(own: dict[str, Place], shared: Place | None) -> dict[str, Place]:

@@ -81,7 +81,9 @@ def _share(place: Place, metric: str, attribute: str, domain: Domain | None, per
         (place / "arguments").refuse(f"{metric} takes no arguments", "this rule without `arguments`")
     elif place.text("unit") != "percent":
         if not place.is_faulty:
-            (place / "unit").refuse(quoted_value((place / "unit").value), "unit: percent", "percent", Code.VALUE)
+            stated = (place / "unit").value
+            expected = "unit: percent" if stated else "unit: percent, and the limit in percent: 2, not 0.02, for 2 %"
+            (place / "unit").refuse(quoted_value(stated), expected, "percent" if stated else None, Code.VALUE)
     elif duplicates and attribute != person:
         place.refuse(
             "duplicateValues on a column that is not the person column",

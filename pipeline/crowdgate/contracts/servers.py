@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from crowdgate.contracts.contract import Server
 from crowdgate.contracts.models import Place, custom_properties, quoted_value
-from crowdgate.errors import nearest
+from crowdgate.documents.synonyms import meant_word
 from crowdgate.system.regular_files import URL
 
 
@@ -57,7 +57,7 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
     if found is None:
         formats, said = [rule.format for rule in own.values() if rule.format], server.text("format")
         (server / "format").refuse(
-            quoted_value(said), " or ".join(formats) or "no format", nearest(said or "", formats)
+            quoted_value(said), " or ".join(formats) or "no format", meant_word(said or "", formats)
         )
     if found is None or settings is None:
         return None

@@ -97,13 +97,12 @@ def _refuse(root: Place, error: Any) -> None:
                 line = root.document.text.with_decimal_point((*error.absolute_path, "value"), key, point="")
                 item.refuse("a comma in a number", f"no comma: {number}", None, Code.VALUE, line)
                 continue
-            meant = _meant_key(key, known)
-            item.refuse(
-                "a key that the Open Data Contract Standard (ODCS) does not have here",
-                "a key of this standard",
-                meant,
-                Code.UNKNOWN_KEY,
-            )
+            found = "a key that the Open Data Contract Standard (ODCS) does not have here"
+            if key in (*TABLE_FACTS, *PROPERTY_FACTS):
+                expected = f"customProperties with {{property: {key}, value: ...}} in its list"
+                item.refuse(found, expected, None, Code.UNKNOWN_KEY)
+                continue
+            item.refuse(found, "a key of this standard", _meant_key(key, known), Code.UNKNOWN_KEY)
     elif error.validator == "required":
         missing = [key for key in error.validator_value if key not in error.instance]
         # without a logicalType every condition on it holds, including the one that requires `map`
@@ -151,7 +150,8 @@ def _meant_key(key: str, known: list[str]) -> str | None:
 def _of_another_type(at: Place, error: Any) -> str | None:
     """Return the line with a value's quotes removed or added, if that gives the type of the standard; else None."""
     text, is_text = at.value, isinstance(error.instance, str)
-    if error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
+    is_version = at.location == ("apiVersion",)  # which is refused with the right one
+    if is_version or error.validator != "type" or not isinstance(text, str) or not _PLAIN.fullmatch(text):
         return None
     if error.validator_value == "string" and not is_text:
         return at.document.text.replaced(at.location, f'"{text}"')

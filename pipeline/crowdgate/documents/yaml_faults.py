@@ -20,6 +20,8 @@ from crowdgate.limits import MOST_NODES
 
 MOST_MENDED = 20
 """The greatest number of faults of a file that are looked for in one round."""
+MOST_ALIKE = 2
+"""The greatest number of faults of one line with the same words."""
 _INTERVAL = re.compile(r"[\[(]\s*-?[0-9.]+\s*[-,;:]\s*-?[0-9.]*\s*[\])]")
 _LONE = re.compile(r"(?<=[\[,{:\s])\?(?=\s*[,\]}])")
 _COMMENT = re.compile(r"\s#")
@@ -55,6 +57,8 @@ def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
         fault = _cause(lines, error) or structure_fault(lines, error)
         if fault is None:
             return sorted(found, key=_place), error if all(each.certain for each in found) else None
+        if sum((each.line, each.found) == (fault.line, fault.found) for each in found) == MOST_ALIKE:
+            return sorted(found, key=_place), None  # what was mended by guess only moves the fault
         original = originals[fault.line]
         column = _original_column(original, lines[fault.line], fault.column)
         found.append(replace(fault, column=column, certain=fault.certain and not _in_servers(originals, fault.line)))
@@ -123,7 +127,7 @@ def _joined(at: int, line: str) -> YamlFault | None:
 
 def _dash(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
     """Return a dash of a list without a blank after it."""
-    found = re.match(r"\s*-(?=[\[{])", line)
+    found = re.match(r"\s*-(?=[\[{]|[A-Za-z_]+:\s)", line)
     if found is None:
         return None
     mended = f"{line[: found.end()]} {line[found.end() :]}"

@@ -11,6 +11,9 @@ from crowdgate.documents.yaml_fault import YamlFault, closing, open_brackets
 _NAMES = {"[": "bracket [", "{": "brace {", "]": "bracket ]", "}": "brace }"}
 _EQUALS = re.compile(r"(\s*(?:- )?[A-Za-z_]+)\s*=\s*(\S.*)")
 _HARD_BLANK = re.compile(r"(\s*(?:- )?[A-Za-z_]+):\u00a0+(\S.*)")
+_NO_BLANK = re.compile(r"(\s*(?:- )?[A-Za-z_]+):([^\s:].*)")
+_NEXT_KEY = re.compile(r",\s*[A-Za-z_]+:\s")
+"""The start of a next key of the mapping around a list."""
 _WORD = re.compile(r"(\s*(?:- )?[A-Za-z_]+)\s*")
 _WORDS = re.compile(r"(\s*(?:- )?[A-Za-z_]+) +([^\s:].*)")
 _KEY = re.compile(r"[A-Za-z_-]+:(?:\s|$)|- ")
@@ -24,15 +27,29 @@ def structure_fault(lines: Sequence[str], error: Any) -> YamlFault | None:
 
 
 def _open_quote(lines: Sequence[str], error: Any) -> YamlFault | None:
-    """Return a quotation mark that nothing closes."""
-    if "quoted scalar" not in str(error.context) or error.context_mark is None:
+    """Return a quotation mark that nothing closes on its line; a later one may, so that brackets seem to stay open."""
+    if error.context_mark is None or not re.search("quoted scalar|flow", str(error.context)):
         return None
-    at, column = error.context_mark.line, error.context_mark.column
+    at = error.context_mark.line
     line = lines[at]
-    end = re.search(r"[\]},]*\s*$", line)
+    column = _unclosed_quote(line)
+    if column is None:
+        return None
+    end = re.compile(r"[\],}]*\s*$|[\],}]").search(line, column + 1)
     assert end is not None
-    mended = line[: end.start()] + line[column] + line[end.start() :]
+    mended = line[: end.start()].rstrip() + line[column] + line[end.start() :]
     return YamlFault(at, column, "a quotation mark without its end", "one more at the end of the text", mended, False)
+
+
+def _unclosed_quote(line: str) -> int | None:
+    """Return where a quotation mark opens a text that its line does not end; None if none does."""
+    quote: tuple[str, int] | None = None
+    for at, each in enumerate(line):
+        if quote is not None:
+            quote = None if each == quote[0] else quote
+        elif each in "\"'" and line[:at].rstrip(" ")[-1:] in ("", "[", "{", ",", ":", "-"):
+            quote = each, at
+    return None if quote is None else quote[1]
 
 
 def _open_bracket(lines: Sequence[str], error: Any) -> YamlFault | None:
@@ -47,8 +64,9 @@ def _open_bracket(lines: Sequence[str], error: Any) -> YamlFault | None:
     expected = f"{closing(opened)} where it ends"
     found = f"a {_NAMES[opened]} that is not closed"
     if mark.line == at and line[mark.column : mark.column + 1] in ("]", "}"):
-        mended = line[: mark.column] + closing(opened) + line[mark.column :]
-        return YamlFault(at, column, found, expected, mended)
+        key = _NEXT_KEY.search(line, column, mark.column) if opened == "[" else None
+        end = mark.column if key is None else key.start()
+        return YamlFault(at, column, found, expected, line[:end] + closing(opened) + line[end:], key is None)
     if mark.line == at or not open_brackets(line) or line.rstrip().endswith((",", "[", "{")):
         return None
     return YamlFault(at, column, found, expected, line.rstrip() + closing(open_brackets(line)))
@@ -102,6 +120,7 @@ def _no_key(lines: Sequence[str], error: Any) -> YamlFault | None:
 
 
 _FORMS = (
+    (_NO_BLANK, "a colon without a blank after it", "a blank between key and value"),
     (_EQUALS, "an equals sign after a key", "a colon and a blank"),
     (_HARD_BLANK, "a blank that YAML does not know, after a colon", "a plain blank"),
     (_WORD, "a key without a colon", "a colon after it"),
@@ -131,12 +150,19 @@ def _indented(lines: Sequence[str], error: Any) -> YamlFault | None:
     own = _indentation(lines[at])
     if before is None or not _KEY.match(lines[at], own):
         return None
-    other, levels = _indentation(lines[before]), [_indentation(line) for line in lines[:at] if line.strip()]
-    if own == other or (own > other and _opens_block(lines[before])):
+    items = [_indentation(line) for line in lines[:at] if line.lstrip(" ").startswith("- ")]
+    is_item = lines[at].startswith("- ", own) and bool(items)  # an item stands beside items, a key beside keys
+    level_of = _indentation if is_item else _keys_at
+    other, levels = (
+        level_of(lines[before]),
+        items if is_item else [_keys_at(line) for line in lines[:at] if line.strip()],
+    )
+    if own in (other, _indentation(lines[before])) or (own > other and _opens_block(lines[before])):
         return None
-    if own > other and own in levels:  # the line before left its block
+    earlier = _before(lines, before)
+    if own > other and earlier is not None and level_of(lines[earlier]) == own:  # the line before left its block
         return _moved(lines, before, own, f"{own} in line {at + 1}")
-    level = min(reversed(levels), key=lambda each: abs(each - own))
+    level = other if own > other else min(reversed(levels), key=lambda each: abs(each - own))
     return _moved(lines, at, level, f"{other} in line {before + 1}")
 
 
@@ -149,6 +175,11 @@ def _moved(lines: Sequence[str], at: int, level: int, beside: str) -> YamlFault:
 def _before(lines: Sequence[str], at: int) -> int | None:
     """Return the number of the last line before a line that is neither empty nor a comment."""
     return next((number for number in range(at - 1, -1, -1) if lines[number].strip()[:1] not in ("", "#")), None)
+
+
+def _keys_at(line: str) -> int:
+    """Return where the keys of a line begin: after the dash of an item."""
+    return _indentation(line) + 2 * line.lstrip(" ").startswith("- ")
 
 
 def _indentation(line: str) -> int:

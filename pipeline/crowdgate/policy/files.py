@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.contracts.reading import BrokenContract, read_contract
+from crowdgate.documents.names import NAME
 from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import LARGEST_DOCUMENT
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 DECISIONS = Path("policies") / "decisions"
 """The folder of collection decisions, relative to the working copy."""
-NAME = r"[a-z0-9][a-z0-9-]{0,62}"
 """The form of an id."""
 MOST_NAMED = 5
 """The greatest number of ids that a message lists."""

@@ -76,6 +76,12 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
             )
         is_gate = len(at) == 4 and at[:2] == GATES and isinstance(_value_at(document, at), dict)
         whole = document.text.respelled_pair(at, ["measure"]) if is_gate else None
+        spec = at[:-1] == ("spec",)
+        below = [each for each in known if spec and at[-1] in _keys_below(model, at[:-1], each, document.data)]
+        below = ["privacy"] if "privacy" in below else below  # `delta` is a key of a series as well
+        if len(below) == 1:
+            place = f"it below {below[0]}, as in {below[0]}: {{{at[-1]}: ...}}"
+            return document.problem(at, "a key in the wrong place", place, None, Code.UNKNOWN_KEY)
         keys = expected_names(known, str(at[-1]), "a key", "policies/schema")
         return document.problem(at, "unknown key", keys, meant, Code.UNKNOWN_KEY, corrected=whole)
     if detail["type"] == "missing":
@@ -260,6 +266,23 @@ def _keys(model: type[BaseModel], at: Location, data: Any) -> list[str]:
         if current is None:
             return []
     return [field.alias or name for name, field in current.model_fields.items()] if _is_model(current) else []
+
+
+def _keys_below(model: type[BaseModel], at: Location, key: str, data: Any) -> list[str]:
+    """Return the keys that the policy model accepts below a key, whether the file has it or not."""
+    around = data
+    for part in at:
+        around = around[part]
+    own = around.get(key) if isinstance(around, dict) else None
+    stated = own if isinstance(own, dict) else {}
+    return _keys(model, (*at, key), _with(data, (*at, key), stated))
+
+
+def _with(data: Any, at: Location, value: Any) -> Any:
+    """Return nested mappings with a value at a place."""
+    if not at:
+        return value
+    return {**data, at[0]: _with(data.get(at[0], {}), at[1:], value)} if isinstance(data, dict) else data
 
 
 def _is_model(annotation: Any) -> bool:

@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crowdgate.contracts.cell_form import ISO, POINT
 from crowdgate.errors import Code, ConfigurationError, EnvironmentFault, FileFault, Problem
 from crowdgate.sources.arrow_stream import arrow_reader, batches
 
@@ -63,6 +64,9 @@ def _write_arrow(path: Path, reader: Any, settings: Mapping[str, str]) -> None:
 def _write_csv(path: Path, reader: Any, settings: Mapping[str, str]) -> None:
     import pyarrow.csv
 
+    if (settings["decimalMark"], settings["dayForm"]) != (POINT, ISO):
+        words = f"CSV is written with a decimal point and days as {ISO}, not as the contract states"
+        raise FileFault(f"{path.name}: {words}")
     options = pyarrow.csv.WriteOptions(delimiter=settings["delimiter"], quoting_style="needed")
     _write_pieces(path, reader, lambda file, schema: pyarrow.csv.CSVWriter(file, schema, write_options=options))
 

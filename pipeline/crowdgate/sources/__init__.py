@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
 from crowdgate.sources.files import file_reader
@@ -63,7 +65,10 @@ def _postgres() -> Dialect:
     return Postgres()
 
 
+DECIMAL_MARK = ServerSetting("[.,]", "a point or a comma, the decimal mark of numbers", ".")
+DAY_FORM = ServerSetting("|".join(map(re.escape, (ISO, *DAYS))), f"one of {', '.join((ISO, *DAYS))}", ISO)
 DELIMITER = ServerSetting(r"[\t ,;:|^~]", "one character that separates cells", ",")
+CSV_PROPERTIES = {"delimiter": DELIMITER, "decimalMark": DECIMAL_MARK, "dayForm": DAY_FORM}
 HOST = ServerSetting(
     r"[A-Za-z0-9._:/-]{1,255}", "the name of a host, or the folder of its socket; no user, no password"
 )
@@ -87,14 +92,14 @@ SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
         file_reader("parquet", *_PARQUET, {"path": PATH}),
-        file_reader("csv", *_CSV, {"path": PATH}, {"delimiter": DELIMITER}),
+        file_reader("csv", *_CSV, {"path": PATH}, CSV_PROPERTIES),
         file_reader("arrow", *_ARROW, {"path": PATH}),
         file_reader("excel", *_EXCEL, {"path": PATH}, {"sheet": SHEET}),
         file_reader("spss", (".sav", ".zsav", ".por"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
         file_reader("stata", (".dta",), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
         file_reader("sas", (".sas7bdat", ".xpt"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
         object_reader("parquet", *_PARQUET),
-        object_reader("csv", *_CSV, {"delimiter": DELIMITER}),
+        object_reader("csv", *_CSV, CSV_PROPERTIES),
         object_reader("arrow", *_ARROW),
         database_reader(ServerRule("local", "sqlite", {"path": PATH}, {}, is_database=True), _sqlite, "sqlite"),
         database_reader(

@@ -6,7 +6,7 @@ is dropped. No cell content raises an exception.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crowdgate.arrays import Array, Bools, Codes, Integers, marked_rows
+from crowdgate.contracts.cell_form import ISO, POINT
 from crowdgate.contracts.contract import Attribute
 from crowdgate.domain import INVALID, Domain, parse_date, parse_number
 from crowdgate.histogram import Column
@@ -235,7 +236,9 @@ def _distinct(codes: Codes) -> Codes:
 def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain, counts: Integers | None) -> EncodedColumn:
     """Return the codes of cells by a lookup from their distinct values, each of which is mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
-    held = texts(plain(encoded.dictionary))
+    values = plain(encoded.dictionary)
+    form = attribute.form if is_text(values.type) else replace(attribute.form, decimal_mark=POINT, day=ISO)
+    held = form.usual(texts(values), domain)  # cells with a type state numbers and days in one way
     indices, codes = _indices(encoded, _accepted(domain.codes(held), attribute))
     bad = codes == INVALID
     invalid = bad[indices] if bad.any() else None

@@ -162,13 +162,15 @@ def _metadata(path: Location, **options: Any) -> Any:
 @dataclass(frozen=True)
 class LabelledVariable:
     """A variable as its file describes it. `values` holds the values that have a label and are not read as missing: the
-    text of each, as it is read, and its label. A variable `is_scale` if the file says that it is a measured number.
+    text of each, as it is read, and its label; `missing` those of the labelled numbers that are. A variable `is_scale`
+    if the file says that it is a measured number.
     """
 
     name: str
     label: str
     type: CellType
     values: tuple[tuple[str, str], ...]
+    missing: tuple[str, ...]
     is_scale: bool
 
 
@@ -178,12 +180,12 @@ def variables(path: Location) -> Iterator[LabelledVariable]:
     has_ranges = not path.name.lower().endswith((".por", ".xpt"))
     said = _metadata(path, **({"user_missing": True} if has_ranges else {}))
     for name, label in zip(said.column_names, said.column_labels, strict=True):
-        missing = said.missing_ranges.get(name, ())
-        labels = said.variable_value_labels.get(name, {}).items()
-        values = tuple((_code_text(code), text) for code, text in labels if not any(map(_holds(code), missing)))
-        yield LabelledVariable(
-            name, label or "", _cell_type(said, name, False), values, said.variable_measure.get(name) == "scale"
-        )
+        labels, ranges = said.variable_value_labels.get(name, {}), said.missing_ranges.get(name, ())
+        gone = {code for code in labels if any(map(_holds(code), ranges))}
+        values = tuple((_code_text(code), text) for code, text in labels.items() if code not in gone)
+        missing = tuple(_code_text(code) for code in labels if code in gone and not isinstance(code, str))
+        is_scale = said.variable_measure.get(name) == "scale"
+        yield LabelledVariable(name, label or "", _cell_type(said, name, False), values, missing, is_scale)
 
 
 def _holds(code: Any) -> Callable[[Any], bool]:

@@ -30,6 +30,7 @@ from crowdgate.releases.enforcement import WORDS, is_dry_run
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
+    from crowdgate.domain import Grid
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
@@ -394,7 +395,8 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _absence_words(contract: Contract, reason: str) -> str:
-    words = f"the table {contract.server.title} is not here ({reason}), so its columns are not compared with the"
+    named = contract.server.settings.get("path", contract.server.title)
+    words = f"the table {named} is not here ({reason}), so its columns are not compared with the"
     return f"{words} contract. A release needs it, or another one by --input"
 
 
@@ -402,6 +404,32 @@ def absent_table_warning(contract: Contract, document: Document, reason: str) ->
     """Return the warning about a contract whose table can't be seen from here, for this `reason`."""
     place = document.line(("servers",)), document.column(("servers",))
     return PolicyWarning("CG217", str(document.path), *place, _absence_words(contract, reason))
+
+
+def coarse_step_warnings(contract: Contract, document: Document) -> Iterator[PolicyWarning]:
+    """Yield a warning for each column of whole numbers that has only those at its steps: all other cells are outside
+    its domain."""
+    place = document.line(("schema",)), document.column(("schema",))
+    for name, grid in _coarse_steps(contract):
+        yield PolicyWarning("CG229", str(document.path), *place, _step_words(name, grid))
+
+
+def _coarse_steps(contract: Contract) -> Iterator[tuple[str, Grid]]:
+    for each in contract.attributes:
+        grid = None if each.domain is None else each.domain.grid
+        if grid is not None and grid.whole and grid.precision is None and grid.step > 1:
+            yield each.name, grid
+
+
+def _step_words(name: str, grid: Grid) -> str:
+    first, second = (stated_number(grid.first + at * grid.step) for at in (0, 1))
+    words = f"{name} has only {first}, {second} and so on: every other whole number is outside its domain"
+    return f"{words}. State precision: 1 beside the step, or step: 1 and levels of this width"
+
+
+def _few_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    for name, grid in _coarse_steps(judged.plan.bundle.contract):
+        yield *_policy(judged, "contract"), _step_words(name, grid)
 
 
 def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
@@ -466,4 +494,5 @@ RULES: dict[str, Rule] = {
     "CG226": _sampled_tables,
     "CG227": _trusted_tables,
     "CG228": _larger_errors,
+    "CG229": _few_numbers,
 }

@@ -29,7 +29,8 @@ _WORDS = {
         "id", "uuid", "guid", "ssn", "nhs", "bsn", "name", "firstname", "lastname", "surname", "forename",
         "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
         "login", "person", "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid",
-        "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record",
+        "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname",
+        "vorname", "aktenzeichen", "personalnummer", "staff", "hash",
     ),
     Role.SENSITIVE: (
         "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
@@ -58,6 +59,8 @@ _STOCK = {
 """The words in names of columns that suggest a stock classification."""
 _NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification"}
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
+LONGEST_NAME = 5
+"""The most words of a name, or a label, that can be that of an identifier."""
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
 _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
@@ -202,6 +205,7 @@ def _column(
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
         facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and not like else []
+        facts += ["invalid, value: level"] if column.missing else []
     about = f", description: {json.dumps(column.description[:200], ensure_ascii=False)}" if column.description else ""
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
@@ -238,7 +242,11 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     stock = _stock(column)
-    codes = "its codes of three characters" if stock == "icd-10" else "its codes"
+    codes = (
+        "its codes of three characters, and firstCharacters: 3 if yours are longer"
+        if stock == "icd-10"
+        else "its codes"
+    )
     others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
     return f"{{values: [{each}], source: {public}}}"
@@ -269,7 +277,8 @@ def _role(column: DraftColumn) -> Role | None:
 def _role_of(words: set[str]) -> Role | None:
     for role, known in _WORDS.items():
         hits = words & set(known)
-        if role is Role.DIRECT_IDENTIFIER and not (_NUMBERS & words or hits == words):
+        is_number = len(words) <= LONGEST_NAME and bool(_NUMBERS & words)
+        if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words):
             continue  # `name of country` names nobody
         if hits:
             return role

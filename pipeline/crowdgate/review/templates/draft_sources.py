@@ -54,7 +54,11 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
     try:
         return reader(path, relative, sheet)
     except FileFault as error:
-        raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a header that can be read") from None
+        found = str(error).removeprefix(f"{path.name}: ")
+        if reader is _excel:
+            found = found.partition(": name one")[0]
+        expected = "--sheet NAME" if "sheet" in found else "a header that can be read, in UTF-8"
+        raise cannot_draft(path, found, expected) from None
     except OSError as error:
         raise cannot_draft(path, error.strerror or "it can't be read", "a readable file") from None
 

@@ -18,4 +18,4 @@ def labelled_variables(path: Path, relative: str, name: str) -> DraftSource:
 
 def _column(found: LabelledVariable) -> DraftColumn:
     values = () if found.is_scale else found.values  # labels of a measured number name special codes
-    return DraftColumn(found.name, found.type, found.label, values)
+    return DraftColumn(found.name, found.type, found.label, values, missing=found.missing)

@@ -219,7 +219,7 @@ def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, A
     epsilon = exact_text(TEMPLATES[PILOT].epsilon_of(values["people"]))
     return (
         f"Forecasts are unknown: no public counts relate {named}. Make a pilot release first, for epsilon {epsilon}: "
-        f"crowdgate init --policy --template {PILOT}; then give --pilot FOLDER"
+        f"crowdgate init DIR --policy --template {PILOT}; then give --pilot FOLDER"
     )
 
 
