@@ -36,7 +36,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if config.getoption("--every-example"):
         use_every_example()
-    settings.register_profile("crowdgate", settings.default, max_examples=examples(settings().max_examples))
+    settings.register_profile(
+        "crowdgate", settings.default, max_examples=examples(settings().max_examples), deadline=None
+    )
     settings.load_profile("crowdgate")
 
 
