@@ -99,6 +99,13 @@ def test_what_is_proven_at_another_weight_is_not_hidden_by_a_small_one() -> None
     assert of(13).excess.upper < 0.01
 
 
+def test_a_failure_is_proven_at_one_level_over_all_attackers_and_weights() -> None:
+    """996 isolations of 2,500 at 1/n are beyond the limit by the tests at that weight only, and not by all of them."""
+    said = findings_of(record(attacked("likeliest classes", (13, 996))))
+    assert said.excess.upper > 0.01
+    assert said.outcome is Outcome.INCONCLUSIVE
+
+
 def test_later_attempts_are_judged_harder() -> None:
     """26 of 2,500 pass at .05 and not at .05 / 16."""
     assert of(26).outcome is Outcome.PASS

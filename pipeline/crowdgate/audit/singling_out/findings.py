@@ -101,7 +101,7 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
     controls = control_results(record.controls)
     holds = excess.upper <= setting.limit
     everywhere = _proven([point for line in looking for point in line.points], own.trials, alpha)
-    found = any(each > setting.limit for each in (*everywhere, *proven))
+    found = any(each > setting.limit for each in everywhere)
     reasons = tuple(_reasons(lines, controls))
     if not (holds or found or reasons):
         reasons = tuple(_too_few(record, looking, excess)) or (NOTHING_PROVEN,)
