@@ -322,10 +322,9 @@ def test_the_bundled_mechanisms_are_not_refuted_in_twenty_repetitions(policy: st
     for seed in range(20):
         own, *_ = MEMBERSHIP.schedule(plan, spec, people, seed)
         tallies = {at: own.game.batch(at, size) for at, size in own.game.batches(own.trials)}
-        found_here = estimates(
-            own.game.played(tallies, "judged", "", None), setting_tradeoff_bounds(setting, setting.n), Fraction(5, 100)
-        )
-        assert refuting_points(found_here, Fraction(5, 100)) == []
+        played, level = own.game.played(tallies, "judged", "", None), Fraction(5, 100)
+        found_here = estimates(played, setting_tradeoff_bounds(setting, setting.n), level, level)
+        assert refuting_points(found_here, level) == []
         assert max(float(each.precision(30).upper) for each in found_here) < 0.06
 
 

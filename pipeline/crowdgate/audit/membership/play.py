@@ -97,18 +97,20 @@ class MembershipGame(ReleaseGame[MembershipTally, MembershipResults]):
             canaries=self._canary_results([each.canaries for each in tallies.values()]),
         )  # fmt: skip
 
-    def _canary_results(self, right: Sequence[Floats]) -> CanaryResults | None:
-        """Return the guesses about canaries: every fourth batch chooses the attack, the others are counted. None with
-        fewer than two batches, or if no attack had anything to read."""
+    def _canary_results(self, right: Sequence[Floats]) -> tuple[CanaryResults, ...]:
+        """Return the guesses of each attack about canaries: every fourth batch chooses its shares, the others are
+        counted. None with fewer than two batches."""
         every = np.array(right)
-        if self.canaries is None or len(every) < 2 or np.isnan(every).any(axis=(0, 2, 3)).all():
-            return None
-        choosing = np.arange(len(every)) % 4 == 0
-        found = guesses_of(every[choosing], every[~choosing], len(self.canaries.cells))
+        if self.canaries is None or len(every) < 2:
+            return ()
+        choosing, canaries = np.arange(len(every)) % 4 == 0, len(self.canaries.cells)
         releases = int((~choosing).sum())
-        return CanaryResults(
-            attack=CANARY_ATTACKS[found.attack], releases=releases, canaries=releases * len(self.canaries.cells),
-            guesses=found.guesses, right=found.right,
+        return tuple(
+            CanaryResults(
+                attack=CANARY_ATTACKS[each.attack], releases=releases, canaries=releases * canaries,
+                guesses=each.guesses, right=each.right,
+            )
+            for each in guesses_of(every[choosing], every[~choosing], canaries)
         )  # fmt: skip
 
     def release(self, rng: Rng) -> Floats:
