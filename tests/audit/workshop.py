@@ -40,9 +40,12 @@ def only_few_controls() -> Iterator[None]:
 
 @contextmanager
 def five_blocks() -> Iterator[None]:
-    """Treat small tables as large ones, fit few trees, and let audits pass that could not have failed, as secrets of
-    these tables depend on nothing. Leaving out each person takes 20 s (tests/audit/test_non_members.py does it), and
-    boosting takes two thirds of an audit."""
+    """Treat small tables as large ones, and fit few trees. Leaving out each person takes 20 s
+    (tests/audit/test_non_members.py does it), and boosting takes two thirds of an audit.
+
+    The ceiling is off. Secrets of these tables are independent of all other columns, so that even raw columns gain
+    nothing: every audit would rightly say that it could not have failed, and no gate could pass. test_ceiling.py tests
+    the ceiling."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(source_table, "MOST_FITTED", 1000)
         patched.setattr(models, "TREES", 4)
