@@ -11,6 +11,7 @@ from crowdgate.audit.membership import play as membership_play
 from crowdgate.audit.membership import setting as membership_setting
 from crowdgate.audit.membership import text as membership_text
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
+from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import AuditQuestion
 
 MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Audit(
@@ -32,4 +33,5 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     sections=membership_page.sections,
     json_fields=membership_text.json_fields,
     unseen=membership_text.UNSEEN,
+    needed=membership_releases,
 )

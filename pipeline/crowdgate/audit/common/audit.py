@@ -97,6 +97,11 @@ class Audit(Generic[R, F]):
 
     public_only: bool = False
     """True if it can't be played on a confidential table, as it writes the table to temporary files."""
+    plays: str = "releases"
+    """The policy's field with the number of trials."""
+    needed: Callable[[Any, Fraction], int | None] | None = None
+    """Return the least number of trials with which a harmless mechanism can pass with probability .9, for a setting and
+    a level (None: no number suffices). None: unknown before the audit is played."""
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None

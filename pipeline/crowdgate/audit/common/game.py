@@ -32,6 +32,8 @@ class Game(ABC, Generic[T, P]):
     seed: int
     number: int
     batch_size: ClassVar[int]
+    relative_cost: ClassVar[float] = 1.0
+    """Cost of a trial in a whole batch, relative to a batch of one trial."""
 
     def batches(self, trials: int) -> Iterator[tuple[int, int]]:
         """Yield each batch's number in the game and its number of trials, for a total of `trials`."""
@@ -72,9 +74,11 @@ class ShareTally:
 
 
 class ReleaseGame(Game[T, P]):
-    """Game whose trials are attacked releases: the first of every ten chooses attacks, the others estimate figures."""
+    """Game whose trials are attacked releases: the first of every ten chooses attacks, the others estimate figures. A
+    batch has one release more."""
 
     batch_size = 10
+    relative_cost = 0.55
 
     def output(self, drawn: DrawnTable, rng: Rng) -> MechanismOutput:
         """Return the output of the game's mechanism for one release of a table."""

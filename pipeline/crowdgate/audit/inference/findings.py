@@ -363,6 +363,12 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
         yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)
 
 
+def needed(setting: InferenceSetting, alpha: Fraction) -> int | None:
+    """Return the number of releases with which a harmless mechanism passes an audit at level alpha if baselines are
+    wrong for everybody, which needs the fewest; None if no number suffices."""
+    return inference_releases(setting.limit, [float(setting.n)] * len(setting.secrets), alpha)
+
+
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:
     """Return the measured figure that a gate's measure `name` reads (improvement, or precision above the baseline), at
     the coverage in the gate's options; None if it is unknown."""
