@@ -1,16 +1,23 @@
-"""An audit of inference that could not have failed can't tell; one of an earlier version keeps its outcome."""
+"""An audit that could not have failed can't tell; one of an earlier version keeps its outcome."""
 
 import gzip
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.inference.findings import ceiling_of
 from crowdgate.audit.inference.record import InferenceRecord
 from crowdgate.audit.inference_audit import INFERENCE
+from crowdgate.audit.membership.controls import SHOWN
+from crowdgate.audit.membership.play import MembershipGame
+from crowdgate.audit.membership.record import MembershipResults
+from crowdgate.audit.membership.target_population import TargetPopulation
+from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.gate import Outcome
+from tests.audit.people import rows
 
 
 def kept_inference(*, ceiling: bool) -> InferenceRecord:
@@ -56,3 +63,30 @@ def test_an_audit_below_its_limit_whatever_is_published_is_no_evidence(ceiling: 
     text = " ".join(INFERENCE.text(found))
     assert text.lower().count("this audit could not have failed") == 1
     assert ("Cannot tell: this audit could not have failed" in text) == ceiling
+
+
+def attacked_rows(classes: int) -> MembershipResults:
+    """Return the attack on all raw rows of a table: half of 4,000 people, who are in so many classes."""
+    people = rows(np.full(classes, 4000 // classes))
+    claimed = (0.01, 0.1, 0.5, 1.0)
+    game = MembershipGame(SHOWN, TargetPopulation(people, 2000), claimed, 5, 3, attacks=SHOWN.attacks)
+    tallies = {at: game.batch(at, size) for at, size in game.batches(SHOWN.releases)}
+    return game.played(tallies, "show", SHOWN.note, None)
+
+
+@pytest.mark.parametrize(
+    ("classes", "ceiling", "outcome"), [(4000, 1.0, Outcome.PASS), (20, 0.04, Outcome.INCONCLUSIVE)]
+)
+def test_a_membership_audit_knows_what_raw_rows_reveal(classes: int, ceiling: float, outcome: Outcome) -> None:
+    """People who are alone are found with certainty. Of 200 equal people 20 times 14 more or fewer than 100 are in, so
+    that raw rows hardly help: a precision of 1/31 becomes .04."""
+    kept = Path(__file__).with_name("kept") / "membership.json.gz"
+    record = MEMBERSHIP.read(gzip.decompress(kept.read_bytes()))[0]
+    shown = record.model_copy(update={"played": (*record.played, attacked_rows(classes))})
+    found = FinishedAudit(shown, MEMBERSHIP.findings(shown), Path("x"), True)
+    assert found.findings.outcome is outcome
+    assert found.findings.ceiling == pytest.approx(ceiling, abs=0.005)
+    text = " ".join(MEMBERSHIP.text(found))
+    assert ("this audit could not have failed by its limit" in text) == (outcome is Outcome.INCONCLUSIVE)
+    assert "An attacker who sees the policy's attributes of every row" in text
+    assert MEMBERSHIP.findings(record).ceiling is None, "it was not played in earlier versions"

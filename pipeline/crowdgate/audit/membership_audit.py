@@ -21,7 +21,9 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     options=frozenset({"units"}),
     record=MembershipRecord,
     setting=MembershipSetting,
-    controls={each.name: each.must for each in membership_controls.controls(Fraction(1, 2))},
+    controls={
+        each.name: each.must for each in (*membership_controls.controls(Fraction(1, 2)), membership_controls.SHOWN)
+    },
     policy_fields=membership_setting.policy_fields,
     population_fields=membership_setting.population_fields,
     refuse=membership_setting.refuse,

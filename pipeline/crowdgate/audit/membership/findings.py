@@ -39,6 +39,7 @@ from crowdgate.audit.membership.record import (
 )
 from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement
+from crowdgate.number_text import decimal
 from crowdgate.risk.membership import Rates, precision
 
 LEAST_FOUND = 20
@@ -209,7 +210,8 @@ class MembershipControlResult(ControlResult):
 class MembershipFindings(Findings):
     """Findings on the policy's mechanism. `judged` is the point with the greatest upper limit of precision at the
     policy's skew, among the points that may have the judged recall (None: there is no such point); `precision` is its
-    precision. `canaries` are the findings on canaries (None: none were planted)."""
+    precision. `canaries` are the findings on canaries (None: none were planted). `ceiling` is the precision of an
+    attacker who sees the policy's attributes of every row (None: unknown, as in earlier records)."""
 
     estimates: tuple[MembershipEstimate, ...]
     broken: tuple[tuple[MembershipEstimate, str], ...]
@@ -217,6 +219,7 @@ class MembershipFindings(Findings):
     precision: Measurement | None
     controls: tuple[MembershipControlResult, ...]
     canaries: CanaryFindings | None = None
+    ceiling: float | None = None
 
 
 def findings_of(record: MembershipRecord) -> MembershipFindings:
@@ -228,18 +231,42 @@ def findings_of(record: MembershipRecord) -> MembershipFindings:
     against = tuple(refuting_points(every, alpha / 4))
     most = worst_estimate(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
-    judged = tuple(_control_result(each, setting) for each in record.controls)
+    judged = tuple(_control_result(each, setting) for each in record.controls if each.must != "show")
     broken = bool(against) or (canaries is not None and canaries.refuted is not None)
     found = broken or exceeds_limit(own, setting, alpha / 2)
     holds = precise is not None and precise.upper <= setting.limit and not broken
+    ceiling = ceiling_of(record)
     reasons = tuple(_reasons(record, judged, most))
+    if holds and ceiling is not None and ceiling <= setting.limit:
+        reasons = (*reasons, could_not_fail(ceiling, setting))
     if not (holds or found or reasons):
         needed = partial(membership_releases, setting)
         reasons = tuple(too_few_releases(needed, setting.releases, record.attempt)) or (NOTHING_PROVEN,)
     return MembershipFindings(
         outcome=outcome_of(reasons, holds), reasons=reasons, estimates=every, broken=against, judged=most,
-        precision=precise, controls=judged, canaries=canaries,
+        precision=precise, controls=judged, canaries=canaries, ceiling=ceiling,
     )  # fmt: skip
+
+
+def ceiling_of(record: MembershipRecord) -> float | None:
+    """Return the greatest precision at the judged skew, with at least the judged recall, of an attacker who sees the
+    policy's attributes of every row, unchanged; 0 if the recall is not reached, None if this was not played."""
+    skew, recall = record.setting.skew, record.setting.recall
+    shown = [each for each in record.controls if each.must == "show"]
+    found = [0.0]
+    for played in shown:
+        means = [(point.claimed, float(np.mean(point.tpr))) for point in played.points]
+        found += [precision(tpr, played.fpr(claimed, tpr), skew) for claimed, tpr in means if tpr >= recall]
+    return max(found) if shown else None
+
+
+def could_not_fail(ceiling: float, setting: MembershipSetting) -> str:
+    """Return the reason why an audit with this ceiling is no evidence for its limit."""
+    return (
+        "this audit could not have failed by its limit: an attacker who sees the policy's attributes of every row,"
+        f" unchanged, is right in {decimal(ceiling, 3)} of the claims, and the limit is {decimal(setting.limit, 4)};"
+        " write a smaller limit, or a smaller recall"
+    )
 
 
 def worst_estimate(

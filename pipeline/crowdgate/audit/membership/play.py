@@ -144,8 +144,8 @@ def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> F
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, and on
-    the controls."""
+    """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, on the
+    controls, and on the policy's attributes of every row."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
     claimed = claimed_shares(spec, crowd.n, population.size)
     figures = plan.protection.figures
@@ -156,9 +156,10 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
     units = control_units(crowd.n, sampled_rate(plan))
     small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)
-    claimed = claimed_shares(spec, small.n, small.population.size)
+    few = claimed_shares(spec, small.n, small.population.size)
     for number, control in enumerate(controls_of(plan), start=1):
-        game = MembershipGame(control, small, claimed, seed, number, attacks=control.attacks)
+        played = (crowd, claimed) if control.must == "show" else (small, few)
+        game = MembershipGame(control, *played, seed, number, attacks=control.attacks)
         games.append(ScheduledGame(game, control.releases, control.must, control.note))
     return games
 

@@ -17,8 +17,9 @@ from crowdgate.audit.common.record import (
 )
 from crowdgate.candidate import Cost
 
-Must = Literal["judged", "break epsilon", "break the cap", "hold"]
-"""Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
+Must = Literal["judged", "break epsilon", "break the cap", "hold", "show"]
+"""Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold"). What the attributes
+of every row would reveal is only shown."""
 MOST_CANARIES = 10**6
 """Greatest number of canaries in a record."""
 MOST_CANARY_ATTACKS = 5

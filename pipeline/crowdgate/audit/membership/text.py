@@ -75,6 +75,7 @@ def lines(found: Claimed) -> list[str]:
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
         _guarantee_text(setting),
+        *_ceiling_text(found),
         *_canary_text(found),
         *_power_text(found),
         attempt_text(found.record),
@@ -96,6 +97,14 @@ def _guarantee_text(setting: MembershipSetting) -> str:
         )
     beside = f", with other released figures (epsilon {decimal(setting.cap[1])})," if setting.cap[1] else ""
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
+
+
+def _ceiling_text(found: Claimed) -> Iterator[str]:
+    if found.findings.ceiling is not None:
+        yield (
+            "An attacker who sees the policy's attributes of every row, unchanged, is right in"
+            f" {decimal(found.findings.ceiling, 3)} of the claims, at the same recall."
+        )
 
 
 def refuted_point(said: MembershipFindings) -> CanaryPoint | None:
@@ -204,6 +213,7 @@ def json_fields(found: Claimed) -> dict[str, Any]:
     return {
         "precision": None if said.precision is None else measurement_json(said.precision),
         "estimates": [_estimate(each, setting) for each in said.estimates],
+        "ceiling": said.ceiling,
         "broken": [[each.claimed, name] for each, name in said.broken],
         "canaries": None if said.canaries is None else [_canary_point(each) for each in said.canaries.points],
         "controls": {each.control: _control(each) for each in said.controls},
