@@ -16,6 +16,7 @@ from crowdgate.audit.common.trials import Executor, Schedule, serial
 from crowdgate.audit.inference import findings as inference
 from crowdgate.audit.inference import models, source_table
 from crowdgate.audit.membership import findings as membership
+from crowdgate.audit.singling_out import play as singling_out
 from crowdgate.audit.singling_out import setting
 from crowdgate.audit.singling_out.text import SingledOut
 from crowdgate.audit.singling_out_audit import SINGLING_OUT
@@ -31,23 +32,24 @@ GATES = """\
 
 
 @contextmanager
-def only_few_controls() -> Iterator[None]:
-    """Play two controls only: all of them take seconds, and other tests play them."""
-    few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
+def without_ceilings() -> Iterator[None]:
+    """Let audits pass that could not have failed. Secrets of small tables are independent of all other columns, and
+    their classes are large, so that even raw columns reveal little: every audit would rightly say that it could not
+    have failed, and no gate could pass. So here they reveal everything. test_ceiling.py tests the ceilings."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(setting, "CONTROLS", few)
-        patched.setattr(setting, "faulty_policy_controls", lambda *_: ())
+        patched.setattr(inference, "ceiling_of", lambda *_: None)
+        for each in (membership, singling_out):
+            patched.setattr(each, "ceiling_of", lambda *_: 1.0)
         yield
 
 
 @contextmanager
-def without_ceilings() -> Iterator[None]:
-    """Let audits pass that could not have failed. Secrets of small tables are independent of all other columns, and
-    their classes are large, so that even raw columns reveal nothing: every audit would rightly say that it could not
-    have failed, and no gate could pass. test_ceiling.py tests the ceilings."""
-    with pytest.MonkeyPatch.context() as patched:
-        for each in (inference, membership):
-            patched.setattr(each, "ceiling_of", lambda *_: None)
+def only_few_controls() -> Iterator[None]:
+    """Play two controls only, without ceilings: all of them take seconds, and other tests play them."""
+    few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
+    with pytest.MonkeyPatch.context() as patched, without_ceilings():
+        patched.setattr(setting, "CONTROLS", few)
+        patched.setattr(setting, "faulty_policy_controls", lambda *_: ())
         yield
 
 

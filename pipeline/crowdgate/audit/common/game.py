@@ -32,8 +32,8 @@ class Game(ABC, Generic[T, P]):
     seed: int
     number: int
     batch_size: ClassVar[int]
-    relative_cost: ClassVar[float] = 1.0
-    """Cost of a trial in a whole batch, relative to a batch of one trial."""
+    more: ClassVar[int] = 0
+    """Trials that a batch has beside those that are counted."""
 
     def batches(self, trials: int) -> Iterator[tuple[int, int]]:
         """Yield each batch's number in the game and its number of trials, for a total of `trials`."""
@@ -78,7 +78,7 @@ class ReleaseGame(Game[T, P]):
     batch has one release more."""
 
     batch_size = 10
-    relative_cost = 0.55
+    more = 1
 
     def output(self, drawn: DrawnTable, rng: Rng) -> MechanismOutput:
         """Return the output of the game's mechanism for one release of a table."""

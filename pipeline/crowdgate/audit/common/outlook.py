@@ -16,8 +16,9 @@ from crowdgate.number_text import rounded, whole
 
 _UNUSED = 1 << 32
 """Number of a batch that no game has."""
-_ENOUGH = 0.2
-"""CPU seconds after which a trial is not timed again. The first one may load libraries."""
+_ENOUGH, _LONG = 0.2, 3.0
+"""CPU seconds for which trials are timed, after a first one, which loads libraries and fills caches. After one that
+takes long no other is timed."""
 
 
 def outlook(
@@ -49,10 +50,16 @@ def _needed_text(plays: str, played: int, needed: int | None) -> str:
 
 
 def _seconds(of: ScheduledGame, clock: Callable[[], float]) -> float:
-    """Return the CPU seconds that all trials of a game will take, from the quickest of a few."""
-    found: list[float] = []
-    while sum(found) < _ENOUGH and len(found) < min(3, of.trials):
-        start = clock()
-        of.game.batch(_UNUSED, 1)
-        found.append(clock() - start)
-    return min(found, default=0.0) * of.game.relative_cost * of.trials
+    """Return the CPU seconds that all trials of a game will take, by those of a first trial, and of further ones if
+    these take little time."""
+    size = of.game.batch_size
+    first = _batch_seconds(of, 1, clock)
+    trials = max(1, int(min(size, of.trials, _ENOUGH / max(first, 1e-9))))
+    timed = first if first > _LONG else _batch_seconds(of, trials, clock)
+    return timed / (trials + of.game.more) * (1 + of.game.more / size) * of.trials
+
+
+def _batch_seconds(of: ScheduledGame, trials: int, clock: Callable[[], float]) -> float:
+    start = clock()
+    of.game.batch(_UNUSED, trials)
+    return clock() - start

@@ -17,6 +17,7 @@ from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import NOTHING_PROVEN, Findings, control_reasons, outcome_of, too_few, worst
 from crowdgate.audit.common.levels import POWER, level
+from crowdgate.audit.singling_out.ceiling import could_not_fail
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult, control_results
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting, weights_of
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
@@ -103,6 +104,8 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
     everywhere = _proven([point for line in looking for point in line.points], own.trials, alpha)
     found = any(each > setting.limit for each in everywhere)
     reasons = tuple(_reasons(lines, controls))
+    if holds and own.ceiling is not None and own.ceiling <= setting.limit:
+        reasons = (*reasons, could_not_fail(own.ceiling, setting.limit))
     if not (holds or found or reasons):
         reasons = tuple(_too_few(record, looking, excess)) or (NOTHING_PROVEN,)
     one, at_bound = (
