@@ -1,4 +1,4 @@
-"""What an audit says before it plays: its cost, and whether a verdict can be expected."""
+"""Outlook of an audit before it plays: its cost, and whether a verdict can be expected."""
 
 from dataclasses import replace
 from fractions import Fraction

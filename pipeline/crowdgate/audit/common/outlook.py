@@ -1,4 +1,4 @@
-"""What an audit says before it plays: its games, its cost, and the least number of trials or releases for a pass.
+"""Outlook of an audit before it plays: its games, its cost, and the least number of trials or releases for a pass.
 
 The cost is that of a trial of each game, played on random numbers of its own and forgotten.
 """

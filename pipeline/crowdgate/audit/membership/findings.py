@@ -263,9 +263,9 @@ def ceiling_of(record: MembershipRecord) -> float | None:
 def could_not_fail(ceiling: float, setting: MembershipSetting) -> str:
     """Return the reason why an audit with this ceiling is no evidence for its limit."""
     return (
-        "this audit could not have failed by its limit: an attacker who sees the policy's attributes of every row,"
-        f" unchanged, is right in {decimal(ceiling, 3)} of the claims, and the limit is {decimal(setting.limit, 4)};"
-        " write a smaller limit, or a smaller recall"
+        "this audit could not have failed by its limit: an attacker who sees every row unchanged is right in"
+        f" {decimal(ceiling, 3)} of the claims, and the limit is {decimal(setting.limit, 4)}; write a smaller limit or"
+        " recall"
     )
 
 
