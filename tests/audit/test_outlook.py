@@ -18,10 +18,12 @@ from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.audit.singling_out_controls.raw_rows import Identity
+from crowdgate.ledger.audits import audits
+from crowdgate.ledger.ledger import open_ledger
 from tests.audit.games import BY_NAME
 from tests.audit.people import rows
 from tests.audit.test_enough import CENSUS, LEVEL
-from tests.audit.workshop import Town, make_town
+from tests.audit.workshop import Town, make_town, only_few_controls
 from tests.workshop import crowdgate
 
 
@@ -68,9 +70,21 @@ def test_the_trials_that_are_timed_change_no_result() -> None:
 @pytest.mark.thorough
 def test_the_command_says_it_on_standard_error(tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
     town: Town = make_town(tmp_path / "town")
-    crowdgate("audit", town.policy)
+    with only_few_controls():
+        crowdgate("audit", town.policy)
     told = capfd.readouterr()
     assert told.err.count("CPU seconds.") == 1
     assert "CPU seconds." not in told.out
-    crowdgate("audit", town.policy)
+    with only_few_controls():
+        crowdgate("audit", town.policy)
     assert "CPU seconds." not in capfd.readouterr().err, "a finished audit is reported, not played"
+
+
+def test_an_audit_that_could_not_fail_is_refused_before_it_counts(
+    tmp_path: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Classes of the town have 50 people and more: raw rows exceed the baseline by less than the limit of .3."""
+    town: Town = make_town(tmp_path / "town")
+    assert crowdgate("audit", town.policy) == 2
+    assert "limit: a limit of 0.3, and nothing that is released could exceed it" in capfd.readouterr().err
+    assert not audits(open_ledger(town.ledger, None).journal())

@@ -38,7 +38,7 @@ def without_ceilings() -> Iterator[None]:
     have failed, and no gate could pass. So here they reveal everything. test_ceiling.py tests the ceilings."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(inference, "ceiling_of", lambda *_: None)
-        for each in (membership, singling_out):
+        for each in (membership, singling_out, setting):
             patched.setattr(each, "ceiling_of", lambda *_: 1.0)
         yield
 

@@ -153,6 +153,7 @@ def play_audit(
 ) -> R:
     """Play an audit to its end, or resume it, and return its record. Progress is stored in the file `partial`. Raises
     VerificationFailed if the ledger does not know the seed in that file."""
+    resumed = seed_of(partial) is not None
     digest, seed = planned.digest, _seed(planned, partial, how, access)
     number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:
@@ -161,7 +162,7 @@ def play_audit(
             " counts as a further attempt"
         )
     games = planned.audit.schedule(planned.plan, planned.spec, planned.population, int(seed, 16))
-    if how.tell is not None:
+    if how.tell is not None and not resumed:
         how.tell(outlook(planned.audit, planned.setting, level(number), games))
     every = play_games(games, partial, digest, seed, how.executor, how.progress, access)
     return planned.audit.record(
