@@ -12,8 +12,8 @@ from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.files_audit import FILES
 from crowdgate.audit.inference_audit import INFERENCE
-from crowdgate.audit.law_audit import LAW
 from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_audit import SINGLING_OUT
@@ -42,7 +42,7 @@ def said(of: Audit[Any, Any], needed: int | None, trials: int = 2500) -> str:
 
 
 def test_the_cost_is_that_of_all_trials_of_all_games() -> None:
-    assert said(LAW, None, 24) == "24 releases, and 2 further mechanisms: about 670 CPU seconds."
+    assert said(FILES, None, 24) == "24 releases, and 2 further mechanisms: about 670 CPU seconds."
     assert said(SINGLING_OUT, 2014).startswith("2,500 trials, and 2 further mechanisms: about 8,100 CPU seconds.")
 
 
@@ -57,13 +57,13 @@ def test_too_few_trials_are_known_beforehand(of: Audit[Any, Any]) -> None:
 
 def test_the_number_of_trials_is_that_of_the_findings() -> None:
     assert SINGLING_OUT.needed is not None
-    assert SINGLING_OUT.needed(CENSUS, LEVEL) == 2014
+    assert SINGLING_OUT.needed(CENSUS, LEVEL, scheduled(1).game) == 2014
 
 
 def test_the_trials_that_are_timed_change_no_result() -> None:
     before = scheduled(50).game.batch(0, 50).to_json()
     timed = scheduled(50)
-    outlook(LAW, CENSUS, LEVEL, [timed])
+    outlook(FILES, CENSUS, LEVEL, [timed])
     assert timed.game.batch(0, 50).to_json() == before
 
 

@@ -35,5 +35,5 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     sections=membership_page.sections,
     json_fields=membership_text.json_fields,
     unseen=membership_text.UNSEEN,
-    needed=membership_releases,
+    needed=lambda setting, alpha, _: membership_releases(setting, alpha),
 )

@@ -24,6 +24,7 @@ from crowdgate.measures import MEASURES
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
+    from crowdgate.audit.common.game import Game
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
     from crowdgate.kind.plan import Plan
@@ -99,9 +100,9 @@ class Audit(Generic[R, F]):
     """True if it can't be played on a confidential table, as it writes the table to temporary files."""
     plays: str = "releases"
     """The policy's field with the number of trials."""
-    needed: Callable[[Any, Fraction], int | None] | None = None
-    """Return the least number of trials with which a harmless mechanism can pass with probability .9, for a setting and
-    a level (None: no number suffices). None: unknown before the audit is played."""
+    needed: Callable[[Any, Fraction, Game[Any, Any]], int | None] | None = None
+    """Return the least number of trials with which a harmless mechanism can pass with probability .9, for a setting, a
+    level and the game (None: no number suffices). None: any number does."""
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None

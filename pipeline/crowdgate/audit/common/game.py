@@ -12,6 +12,9 @@ from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.kind.mechanism_output import MechanismOutput
 
+UNUSED = 1 << 32
+"""Number of a batch that no game has: its random numbers decide no figure."""
+
 
 class GameTally(Protocol):
     """Counts or shares that result from some trials of a game, in a form that can be stored."""

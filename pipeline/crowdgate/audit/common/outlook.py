@@ -9,13 +9,12 @@ from time import process_time
 from typing import Any
 
 from crowdgate.audit.common.audit import Audit
+from crowdgate.audit.common.game import UNUSED
 from crowdgate.audit.common.levels import POWER
 from crowdgate.audit.common.record import AuditSetting
 from crowdgate.audit.common.trials import Schedule, ScheduledGame
 from crowdgate.number_text import rounded, whole
 
-_UNUSED = 1 << 32
-"""Number of a batch that no game has."""
 _ENOUGH, _LONG = 0.2, 3.0
 """CPU seconds for which trials are timed, after a first one, which loads libraries and fills caches. After one that
 takes long no other is timed."""
@@ -33,7 +32,9 @@ def outlook(
     seconds = sum(_seconds(each, clock) for each in schedule)
     controls = f", and {len(others)} further mechanisms" if len(others) > 1 else ""
     said = f"{whole(own.trials)} {of.plays}{controls}: about {_about(seconds)} CPU seconds."
-    return said if of.needed is None else f"{said} {_needed_text(of.plays, own.trials, of.needed(setting, alpha))}"
+    if of.needed is None:
+        return said
+    return f"{said} {_needed_text(of.plays, own.trials, of.needed(setting, alpha, own.game))}"
 
 
 def _about(seconds: float) -> str:
@@ -61,5 +62,5 @@ def _seconds(of: ScheduledGame, clock: Callable[[], float]) -> float:
 
 def _batch_seconds(of: ScheduledGame, trials: int, clock: Callable[[], float]) -> float:
     start = clock()
-    of.game.batch(_UNUSED, trials)
+    of.game.batch(UNUSED, trials)
     return clock() - start

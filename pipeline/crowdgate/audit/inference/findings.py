@@ -363,7 +363,7 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
         yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)
 
 
-def needed(setting: InferenceSetting, alpha: Fraction) -> int | None:
+def needed(setting: InferenceSetting, alpha: Fraction, _: object) -> int | None:
     """Return the number of releases with which a harmless mechanism passes an audit at level alpha if baselines are
     wrong for everybody, which needs the fewest; None if no number suffices."""
     return inference_releases(setting.limit, [float(setting.n)] * len(setting.secrets), alpha)

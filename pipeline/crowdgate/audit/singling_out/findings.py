@@ -183,7 +183,7 @@ def _pass_probability(
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
 
 
-def needed(setting: SinglingOutSetting, alpha: Fraction) -> int | None:
+def needed(setting: SinglingOutSetting, alpha: Fraction, _: object) -> int | None:
     """Return the number of trials with which a harmless mechanism passes an audit at level alpha; None if no number
     suffices. All attackers count, since it is not known beforehand which of them can read the release."""
     other = tuple(baseline_of(setting, setting.n, weight) for weight in setting.weights)
