@@ -1,14 +1,59 @@
 """Lower confidence limits of epsilon from canaries: values of the paper's bound, validity, and how much they reach."""
 
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from math import comb, exp, log
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import special
 
 from crowdgate.accounting.canaries import canary_p, epsilon_limit
+from tests.examples import examples
 
 ALPHA = Fraction(1, 20)
+DIGITS = Context(prec=40, rounding=ROUND_FLOOR)
+DELTAS = st.sampled_from([0.0, 1e-9, 1e-4, 1e-2, 0.3])
+
+
+def bound_of_the_paper(right: int, guesses: int, canaries: int, odds: Fraction, delta: Fraction) -> Fraction:
+    """Return the bound of Theorem 5.2, exactly, at e^epsilon = `odds`."""
+    q = odds / (1 + odds)
+    mass: list[Fraction] = [comb(guesses, v) * q**v * (1 - q) ** (guesses - v) for v in range(guesses + 1)]
+    worst = max((sum(mass[right - i : right], Fraction(0)) / i for i in range(1, right + 1)), default=Fraction(0))
+    return min(Fraction(1), sum(mass[right:], Fraction(0)) + 2 * canaries * delta * worst)
+
+
+@settings(max_examples=examples(200))
+@given(st.integers(1, 40), st.floats(0, 1), st.integers(0, 40), st.floats(0, 9), DELTAS)
+def test_the_p_value_is_never_below_the_exact_bound(
+    guesses: int, share: float, others: int, epsilon: float, delta: float
+) -> None:
+    right = round(share * guesses)
+    odds = Fraction(DIGITS.exp(Decimal(epsilon)))
+    exact = bound_of_the_paper(right, guesses, guesses + others, odds, Fraction(delta))
+    found = Fraction(canary_p(right, guesses, guesses + others, epsilon, delta))
+    assert exact <= found <= min(Fraction(1), exact * (1 + Fraction(1, 10**9)) + Fraction(1, 10**280))
+
+
+@settings(max_examples=examples(100))
+@given(st.integers(1, 12), st.integers(0, 20), DELTAS, st.data())
+def test_what_refutes_an_epsilon_refutes_every_smaller_one(
+    guesses: int, others: int, delta: float, data: st.DataObject
+) -> None:
+    """So a bisection finds the greatest epsilon that is refuted, and its limit is valid."""
+    right = data.draw(st.integers(1, guesses))
+    found = [canary_p(right, guesses, guesses + others, at / 20, delta) for at in range(100)]
+    refuted = [each <= 0.3 for each in found]
+    assert refuted == sorted(refuted, reverse=True)
+
+
+@pytest.mark.parametrize(("right", "epsilon"), [(502_000, 0.0), (591_800, 0.37), (926_300, 2.53)])
+def test_a_million_guesses_have_the_tail_of_the_binomial(right: int, epsilon: float) -> None:
+    tail = special.betainc(right, 10**6 - right + 1, 1 / (1 + exp(-epsilon)))
+    assert canary_p(right, 10**6, 10**6, epsilon, 0) == pytest.approx(tail, rel=1e-7)
 
 
 def test_the_limit_has_the_values_of_a_hand_computation() -> None:

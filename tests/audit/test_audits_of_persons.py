@@ -1,6 +1,7 @@
 """Audits of inference and of membership on persons with several rows each; and of two policies of one population."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
 from tests.audit.test_inference_audit import SECRET
-from tests.audit.workshop import SEED, Town, five_blocks, make_town
+from tests.audit.workshop import SEED, Town, five_blocks, make_town, without_ceilings
 from tests.workshop import write_parquet
 
 SECTION = """\
@@ -31,6 +32,12 @@ def rows() -> list[dict[str, Any]]:
     return [
         {"patient": f"p{who}", "age": age, "ward": ward, "note": "x"} for who, age, ward in every for _ in range(ROWS)
     ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_ceilings() -> Iterator[None]:
+    with without_ceilings():
+        yield
 
 
 @pytest.fixture(scope="module")

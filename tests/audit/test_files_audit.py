@@ -6,14 +6,18 @@ import shutil
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.run import AuditRequest, audit, units_of
 from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.common.stored_records import AuditRuntime
+from crowdgate.audit.files import setting as files_setting
 from crowdgate.audit.files.findings import findings_of
 from crowdgate.audit.files.record import FilesRecord
 from crowdgate.audit.files.text import ReadFiles
@@ -22,11 +26,13 @@ from crowdgate.gate import Outcome
 from crowdgate.kind.stated_laws import Contradiction
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases.whole_releases import audits
+from crowdgate.releases.whole_releases import marked_table as marked
 from crowdgate.releases.whole_releases.audits import SHARED_KEY, WholeReleases, playable
 from crowdgate.releases.whole_releases.decision import OTHER_CHARGE, OTHER_DECISION
 from crowdgate.releases.whole_releases.marked_table import Mark, marked_table
 from crowdgate.releases.whole_releases.traces import HASHED, MARKED, METADATA, TIMES, traces
 from crowdgate.releases.whole_releases.trial import UNVERIFIED
+from crowdgate.sources.source import Batch
 from tests.audit.file_plants import KEYS, WRITTEN
 from tests.audit.law_plants import Plant, make_law_town, planted
 from tests.audit.test_law_audit import MECHANISMS
@@ -54,8 +60,7 @@ def releases(town: Town, count: int) -> audits.FilesTally:
 
 def read_files(town: Town) -> ReadFiles:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("crowdgate.audit.files.setting.RELEASES", 2)
-        patch.setattr(audits, "RELEASES", 2)
+        patch.setattr(files_setting, "RELEASES", 2)
         return audit(playable(AuditQuestion.FILES), AuditRequest(town.policy), AuditRuntime(draw=lambda: SEED))
 
 
@@ -101,6 +106,25 @@ def test_an_audit_without_published_files_cannot_tell(town: Town) -> None:
     assert findings_of(record.model_copy(update={"played": (own,)})).outcome is Outcome.PASS
     broken = own.model_copy(update={"contradictions": ("A file tells.",)})
     assert findings_of(record.model_copy(update={"played": (broken,)})).outcome is Outcome.FAIL
+
+
+@pytest.mark.parametrize(("count", "said"), [(20, False), (0, True)])
+def test_a_pass_without_marked_values_says_so(count: int, said: bool, town: Town) -> None:
+    record = empty_record(town)
+    own = record.policy_results.model_copy(update={"published": 20, "marked": count})
+    record = record.model_copy(update={"played": (own,)})
+    of = playable(AuditQuestion.FILES)
+    found = FinishedAudit(record, findings_of(record), Path("x"), True)
+    assert ("No marked value was searched for." in of.conclusion(found)) == said
+    text = " ".join(of.text(found))
+    assert ("no cell could be marked" in text) == said
+    assert "No gate reads this audit." in text
+    assert not of.json(found)["read_by_gates"]
+
+
+@pytest.mark.parametrize(("size", "releases"), [(30, 20), (299_285, 20), (1_000_000, 6), (10**8, 2)])
+def test_large_tables_have_fewer_releases(size: int, releases: int) -> None:
+    assert files_setting.releases_of(size) == releases
 
 
 def empty_record(town: Town) -> FilesRecord:
@@ -162,6 +186,21 @@ def test_every_cell_that_is_not_read_is_marked(town: Town) -> None:
     assert table.column_names == ["age", "ward", "patient", "note"]
     for name in ("patient", "note"):
         assert all(cell.startswith(mark.text) for cell in table[name].to_pylist())
+
+
+def test_rows_that_a_source_groups_are_released_as_often_as_they_occur(
+    town: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plan_policy(town.policy)
+    cells = {"age": pa.array([7, 8]), "ward": pa.array(["north", "east"]), "patient": pa.array(["a", "b"])}
+
+    class Grouped:
+        parts = (SimpleNamespace(read=lambda *_: [Batch(2, 0, cells, 0, np.array([3, 1]))]),)
+
+    monkeypatch.setattr(marked, "open_source", lambda *_: Grouped)
+    table, _ = marked_table(plan)
+    assert table["age"].to_pylist() == [7, 7, 7, 8]
+    assert len(table["note"].unique()) == 4
 
 
 def test_it_is_refused_on_a_confidential_table(town: Town, capfd: pytest.CaptureFixture[str]) -> None:

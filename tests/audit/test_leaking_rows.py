@@ -84,7 +84,7 @@ def test_copied_rows_tell_who_is_in_the_table(tmp_path: Path, leak: Leak, least:
     )
     played = game.played({at: game.batch(at, size) for at, size in game.batches(10)}, "judged", "", None)
     (form,) = tradeoff_bounds([(2, Fraction(1, 250))], None, 120)
-    (found,) = estimates(played, (form,), Fraction(1, 20))
+    (found,) = estimates(played, (form,), Fraction(1, 20), Fraction(1, 20))
     (line,) = form.lines
     assert least <= found.tpr.value - line[0] - line[1] * found.fpr.value <= most
 

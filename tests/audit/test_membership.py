@@ -239,7 +239,9 @@ def test_counts_of_classes_tell_who_is_in_the_table_and_shadows_find_as_many() -
         share = played.recall[name][at]
         assert share is not None
         assert share > 0.13
-    (found,) = [each for each in estimates(played, tradeoff_bounds([(0, 0)], None, 200), LEVEL) if each.claimed == 0.1]
+    (found,) = [
+        each for each in estimates(played, tradeoff_bounds([(0, 0)], None, 200), LEVEL, LEVEL) if each.claimed == 0.1
+    ]
     assert found.tpr.lower < found.tpr.value < found.tpr.upper
     assert found.fpr.lower < found.fpr.value < found.fpr.upper
     assert float(found.tpr.value) * 200 + float(found.fpr.value) * 200 == pytest.approx(40)
@@ -270,7 +272,7 @@ def names_broken(played: MembershipResults, epsilon: str, beta: str | None, n: i
     every = tradeoff_bounds(
         [(Fraction(epsilon), Fraction("1e-9"))], None if beta is None else (Fraction(beta), 0, 0), n
     )
-    return {name for _, name in refuting_points(estimates(played, every, LEVEL), LEVEL)}
+    return {name for _, name in refuting_points(estimates(played, every, LEVEL, LEVEL), LEVEL)}
 
 
 @pytest.mark.thorough
@@ -293,14 +295,14 @@ def test_the_whole_table_breaks_epsilon_where_nothing_is_sampled() -> None:
 def test_the_least_rate_that_would_be_refuted_is_refuted_and_less_is_not() -> None:
     every = tradeoff_bounds([(1, 0)], (Fraction("0.3"), 0, 0), 500)
     for claimed in (0.01, 0.5):
-        (first,) = estimates(_constant(claimed, claimed), every, LEVEL)
+        (first,) = estimates(_constant(claimed, claimed), every, LEVEL, LEVEL)
         for name, rate in first.refutable.items():
             if rate is None:
-                (most,) = estimates(_constant(claimed, min(1.0, 2 * claimed)), every, LEVEL)
+                (most,) = estimates(_constant(claimed, min(1.0, 2 * claimed)), every, LEVEL, LEVEL)
                 assert most.p[name] > LEVEL / 2
                 continue
-            (above,) = estimates(_constant(claimed, rate), every, LEVEL)
-            (below,) = estimates(_constant(claimed, rate * (1 - 1e-5)), every, LEVEL)
+            (above,) = estimates(_constant(claimed, rate), every, LEVEL, LEVEL)
+            (below,) = estimates(_constant(claimed, rate * (1 - 1e-5)), every, LEVEL, LEVEL)
             assert above.p[name] <= LEVEL / 2 < below.p[name] <= LEVEL
             assert (above, name) in refuting_points([above], LEVEL)
             alone = all(p > LEVEL / 2 for other, p in below.p.items() if other != name)

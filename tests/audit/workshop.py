@@ -13,7 +13,10 @@ from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.stored_records import AuditRuntime, now
 from crowdgate.audit.common.trials import Executor, Schedule, serial
-from crowdgate.audit.inference import findings, models, source_table
+from crowdgate.audit.inference import findings as inference
+from crowdgate.audit.inference import models, source_table
+from crowdgate.audit.membership import findings as membership
+from crowdgate.audit.singling_out import play as singling_out
 from crowdgate.audit.singling_out import setting
 from crowdgate.audit.singling_out.text import SingledOut
 from crowdgate.audit.singling_out_audit import SINGLING_OUT
@@ -29,10 +32,22 @@ GATES = """\
 
 
 @contextmanager
-def only_few_controls() -> Iterator[None]:
-    """Play two controls only: all of them take seconds, and other tests play them."""
-    few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
+def without_ceilings() -> Iterator[None]:
+    """Let audits pass that could not have failed. Secrets of small tables are independent of all other columns, and
+    their classes are large, so that even raw columns reveal little: every audit would rightly say that it could not
+    have failed, and no gate could pass. So here they reveal everything. test_ceiling.py tests the ceilings."""
     with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(inference, "ceiling_of", lambda *_: None)
+        for each in (membership, singling_out, setting):
+            patched.setattr(each, "ceiling_of", lambda *_: 1.0)
+        yield
+
+
+@contextmanager
+def only_few_controls() -> Iterator[None]:
+    """Play two controls only, without ceilings: all of them take seconds, and other tests play them."""
+    few = tuple(each for each in CONTROLS if each.name in ("constant", "identity"))
+    with pytest.MonkeyPatch.context() as patched, without_ceilings():
         patched.setattr(setting, "CONTROLS", few)
         patched.setattr(setting, "faulty_policy_controls", lambda *_: ())
         yield
@@ -40,13 +55,11 @@ def only_few_controls() -> Iterator[None]:
 
 @contextmanager
 def five_blocks() -> Iterator[None]:
-    """Treat small tables as large ones, fit few trees, and let audits pass that could not have failed, as secrets of
-    these tables depend on nothing. Leaving out each person takes 20 s (tests/audit/test_non_members.py does it), and
-    boosting takes two thirds of an audit."""
-    with pytest.MonkeyPatch.context() as patched:
+    """Treat small tables as large ones, and fit few trees. Leaving out each person takes 20 s
+    (tests/audit/test_non_members.py does it), and boosting takes two thirds of an audit."""
+    with pytest.MonkeyPatch.context() as patched, without_ceilings():
         patched.setattr(source_table, "MOST_FITTED", 1000)
         patched.setattr(models, "TREES", 4)
-        patched.setattr(findings, "ceiling_of", lambda *_: None)
         yield
 
 

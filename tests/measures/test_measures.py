@@ -22,6 +22,7 @@ from crowdgate.histogram import Histogram, at_least, collapse
 from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureClass
 from crowdgate.measures.base import SHARE
 from crowdgate.measures.charged_counts import ALPHA
+from crowdgate.measures.labels import LABELS
 from crowdgate.measures.options import wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
@@ -104,6 +105,10 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
         assert name == measure.name
         assert (measure.of_static is None) == (measure.reads is not MeasureClass.STATIC)
         assert (measure.of_static is None) != (measure.of_candidate is None)
+
+
+def test_every_measure_and_nothing_else_has_a_label() -> None:
+    assert {*LABELS} == {*MEASURES}
 
 
 def facts_of(reads: MeasureClass) -> dict[str, Any]:

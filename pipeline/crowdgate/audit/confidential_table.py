@@ -55,7 +55,7 @@ def audit_table(audit: Audit[Any, Any], request: AuditRequest, how: AuditRuntime
     before = _lines(ledger, subject)
     held: dict[str, Any] | None
     try:
-        held = _read(audit, plan, request, ledger, replace(how, progress=None))
+        held = _read(audit, plan, request, ledger, replace(how, progress=None, tell=None))
     except Exception as error:
         held = {"digest": None, "stopped": f"{type(error).__name__}: {error}"}
     except BaseException:  # a signal: the progress is stored, and the next call resumes

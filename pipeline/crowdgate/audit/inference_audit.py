@@ -30,5 +30,6 @@ INFERENCE: Audit[InferenceRecord, inference_findings.InferenceFindings] = Audit(
     sections=inference_page.sections,
     json_fields=inference_text.json_fields,
     unseen=inference_text.UNSEEN,
+    needed=inference_findings.needed,
     other_attributes=inference_setting.other_attributes,
 )

@@ -29,5 +29,6 @@ LAW: Audit[LawRecord, law_findings.LawFindings] = Audit(
     sections=law_page.sections,
     json_fields=law_text.json_fields,
     unseen=law_text.UNSEEN,
+    needed=law_findings.needed,
     needs_models=False,
 )

@@ -11,6 +11,7 @@ from crowdgate.audit.membership import play as membership_play
 from crowdgate.audit.membership import setting as membership_setting
 from crowdgate.audit.membership import text as membership_text
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
+from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import AuditQuestion
 
 MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Audit(
@@ -20,7 +21,9 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     options=frozenset({"units"}),
     record=MembershipRecord,
     setting=MembershipSetting,
-    controls={each.name: each.must for each in membership_controls.controls(Fraction(1, 2))},
+    controls={
+        each.name: each.must for each in (*membership_controls.controls(Fraction(1, 2)), membership_controls.SHOWN)
+    },
     policy_fields=membership_setting.policy_fields,
     population_fields=membership_setting.population_fields,
     refuse=membership_setting.refuse,
@@ -32,4 +35,5 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     sections=membership_page.sections,
     json_fields=membership_text.json_fields,
     unseen=membership_text.UNSEEN,
+    needed=lambda setting, alpha, _: membership_releases(setting, alpha),
 )

@@ -30,6 +30,8 @@ SINGLING_OUT: Audit[SinglingOutRecord, singling_out_findings.SinglingOutFindings
     sections=singling_out_page.sections,
     json_fields=singling_out_text.json_fields,
     unseen=singling_out_text.UNSEEN,
+    plays="trials",
+    needed=singling_out_findings.needed,
     needs_models=False,
     oddities=singling_out_findings.oddities,
 )

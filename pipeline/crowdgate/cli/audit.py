@@ -14,7 +14,7 @@ from crowdgate.audit.common.trials import processes
 from crowdgate.audit.confidential_table import audit_table
 from crowdgate.candidate import AuditQuestion
 from crowdgate.cli.options import WITHHELD, AsJson, LedgerUrl, progress_bar
-from crowdgate.cli.output import print_json, print_report
+from crowdgate.cli.output import inform, print_json, print_report
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.gate import Outcome
 from crowdgate.releases.whole_releases.audits import playable
@@ -53,7 +53,8 @@ def audit(
     of, request = playable(question), AuditRequest(policy, units, trials, weight, ledger)
     _refuse_other_options(of, request)
     with progress_bar(as_json, "playing") as progress:
-        how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress)
+        tell = None if as_json else inform
+        how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress, tell=tell)
         ended = audit_table(of, request, how) if on_confidential else None
         found = run_audit(of, request, how) if ended is None else None
     if found is None:

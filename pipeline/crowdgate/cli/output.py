@@ -42,6 +42,13 @@ def announce(release_id: str) -> None:
         typer.echo(record_line(release_id), err=True)
 
 
+def inform(text: str) -> None:
+    """Print a sentence on standard error that no program reads, unless output is quiet."""
+    if not QUIET.get():
+        with suppress(OSError, ValueError):
+            typer.echo(text, err=True)
+
+
 def warn(text: str) -> None:
     """Print a sentence on standard error that asks somebody to act and changes no outcome."""
     with suppress(OSError, ValueError):

@@ -127,7 +127,7 @@ class Measure:
     @property
     def label(self) -> str:
         """The number in a few words."""
-        return LABELS.get(self.name, self.name.replace("_", " ").capitalize())
+        return LABELS[self.name]
 
     @property
     def counts(self) -> bool:

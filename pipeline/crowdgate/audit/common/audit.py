@@ -20,9 +20,11 @@ from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.section import Section
+from crowdgate.measures import MEASURES
 from crowdgate.report.report import Report
 
 if TYPE_CHECKING:
+    from crowdgate.audit.common.game import Game
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
     from crowdgate.kind.plan import Plan
@@ -35,7 +37,7 @@ BANDS: Mapping[Outcome, tuple[str, Tone]] = {
 }
 """The words and tones of outcomes on pages."""
 NEXT_STEPS: Mapping[Outcome, str] = {
-    Outcome.PASS: "keep the record beside the policy: gates on audits read it.",
+    Outcome.PASS: "keep the record beside the policy.",
     Outcome.FAIL: "release nothing under this policy before the failure is explained.",
     Outcome.INCONCLUSIVE: "repeat the audit with more trials, or correct what the reasons name.",
 }
@@ -96,6 +98,11 @@ class Audit(Generic[R, F]):
 
     public_only: bool = False
     """True if it can't be played on a confidential table, as it writes the table to temporary files."""
+    plays: str = "releases"
+    """The policy's field with the number of trials."""
+    needed: Callable[[Any, Fraction, Game[Any, Any]], int | None] | None = None
+    """Return the least number of trials with which a harmless mechanism can pass with probability .9, for a setting, a
+    level and the game (None: no number suffices). None: any number does."""
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None
@@ -108,6 +115,11 @@ class Audit(Generic[R, F]):
     def file(self) -> str:
         """File name of this audit's record beside a release."""
         return record_file(self.question)
+
+    @property
+    def for_gates(self) -> bool:
+        """True if gates can read records of this audit: a measure is made of them."""
+        return any(measure.asks == self.question for measure in MEASURES.values())
 
     def require_libraries(self) -> None:
         """Raise ConfigurationError if the attacks fit models and scikit-learn is not installed."""
@@ -152,15 +164,21 @@ class Audit(Generic[R, F]):
     def text(self, found: FinishedAudit[R, F]) -> list[str]:
         """Return sentences: the conclusion, what the audit can't see, all that a reader must know to understand the
         figures, and a note if gates ignore this audit."""
-        other = [] if found.own else ["Settings differ from the policy's, so gates ignore this audit."]
-        return [self.conclusion(found), self.unseen, *self.lines(found), *other]
+        return [self.conclusion(found), self.unseen, *self.lines(found), *self._unread(found)]
+
+    def _unread(self, found: FinishedAudit[R, F]) -> Iterator[str]:
+        if not self.for_gates:
+            yield "No gate reads this audit."
+        elif not found.own:
+            yield "Settings differ from the policy's, so gates ignore this audit."
 
     def json(self, found: FinishedAudit[R, F]) -> dict[str, Any]:
         """Return the JSON object that `--json` prints: outcome, reasons, findings and the record."""
         return {
             "outcome": str(found.findings.outcome), "conclusion": self.text(found),
-            "reasons": list(found.findings.reasons), "path": str(found.path), "read_by_gates": found.own,
-            **self.json_fields(found), "record": found.record.model_dump(mode="json"),
+            "reasons": list(found.findings.reasons), "path": str(found.path),
+            "read_by_gates": self.for_gates and found.own, **self.json_fields(found),
+            "record": found.record.model_dump(mode="json"),
         }  # fmt: skip
 
     def report(self, found: FinishedAudit[R, F]) -> Report:
@@ -180,7 +198,7 @@ class Audit(Generic[R, F]):
         facts = [
             ("Policy", f"{setting.policy}, version {setting.version}"), ("Population", setting.population),
             ("Question", str(self.question)), ("Day", found.record.made.isoformat()),
-            ("Read by gates", "yes" if found.own else "no"),
+            ("Read by gates", "yes" if self.for_gates and found.own else "no"),
         ]  # fmt: skip
         title = f"{self.title} of {setting.policy}, version {setting.version}"
         step = NEXT_STEPS[found.findings.outcome]

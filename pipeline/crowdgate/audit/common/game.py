@@ -12,6 +12,9 @@ from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.population import DrawnTable, Rng
 from crowdgate.kind.mechanism_output import MechanismOutput
 
+UNUSED = 1 << 32
+"""Number of a batch that no game has: its random numbers decide no figure."""
+
 
 class GameTally(Protocol):
     """Counts or shares that result from some trials of a game, in a form that can be stored."""
@@ -32,6 +35,8 @@ class Game(ABC, Generic[T, P]):
     seed: int
     number: int
     batch_size: ClassVar[int]
+    more: ClassVar[int] = 0
+    """Trials that a batch has beside those that are counted."""
 
     def batches(self, trials: int) -> Iterator[tuple[int, int]]:
         """Yield each batch's number in the game and its number of trials, for a total of `trials`."""
@@ -72,9 +77,11 @@ class ShareTally:
 
 
 class ReleaseGame(Game[T, P]):
-    """Game whose trials are attacked releases: the first of every ten chooses attacks, the others estimate figures."""
+    """Game whose trials are attacked releases: the first of every ten chooses attacks, the others estimate figures. A
+    batch has one release more."""
 
     batch_size = 10
+    more = 1
 
     def output(self, drawn: DrawnTable, rng: Rng) -> MechanismOutput:
         """Return the output of the game's mechanism for one release of a table."""

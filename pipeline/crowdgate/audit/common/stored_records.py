@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from crowdgate.audit.common.audit import Audit, R
 from crowdgate.audit.common.levels import level
+from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.record import AuditSetting
 from crowdgate.audit.common.record_io import digest_of, parsed, record_bytes
@@ -49,13 +50,14 @@ def now() -> date:
 
 @dataclass(frozen=True)
 class AuditRuntime:
-    """Surroundings of an audit's run: the executor of batches, the progress callback, the source of seeds, and today's
-    date."""
+    """Surroundings of an audit's run: the executor of batches, the progress callback, the source of seeds, today's
+    date, and the function that is told the outlook before anything is played (None: it is not computed)."""
 
     executor: Executor = serial
     progress: Progress | None = None
     draw: Callable[[], str] = new_seed
     today: Callable[[], date] = now
+    tell: Callable[[str], None] | None = None
 
 
 USUAL = AuditRuntime()
@@ -151,6 +153,7 @@ def play_audit(
 ) -> R:
     """Play an audit to its end, or resume it, and return its record. Progress is stored in the file `partial`. Raises
     VerificationFailed if the ledger does not know the seed in that file."""
+    resumed = seed_of(partial) is not None
     digest, seed = planned.digest, _seed(planned, partial, how, access)
     number = attempt(planned.ledger.journal(), planned.key, attempt_commitment(digest, seed))
     if number is None:
@@ -159,6 +162,8 @@ def play_audit(
             " counts as a further attempt"
         )
     games = planned.audit.schedule(planned.plan, planned.spec, planned.population, int(seed, 16))
+    if how.tell is not None and not resumed:
+        how.tell(outlook(planned.audit, planned.setting, level(number), games))
     every = play_games(games, partial, digest, seed, how.executor, how.progress, access)
     return planned.audit.record(
         setting=planned.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every

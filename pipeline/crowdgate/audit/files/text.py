@@ -6,7 +6,7 @@ from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.files.findings import FilesFindings
-from crowdgate.audit.files.record import FilesRecord
+from crowdgate.audit.files.record import FilesRecord, FilesResults
 from crowdgate.audit.law.findings import error_of
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
@@ -15,17 +15,21 @@ from crowdgate.number_text import decimal, whole
 ReadFiles = FinishedAudit[FilesRecord, FilesFindings]
 TESTS = ("numbers", "test", ("p-value", ".2g"), "refuted")
 UNSEEN = (
-    "It can't see small shortfalls of noise, for which its releases are too few: use `--of law`. Nor can it see a"
-    " guarantee that is planned wrongly, values that are hidden behind a secret key, or the times and the load of a"
-    " run."
+    "It can't see small shortfalls of noise, for which its releases are too few: use `--of law`. It does not check"
+    " whether a number is released again with a second noise value. Unkeyed hashes are searched for about 2,000 marked"
+    " cells only. Nor can it see a guarantee that is planned wrongly, values that are hidden behind a secret key, or"
+    " the times and the load of a run."
 )
+UNMARKED = "No marked value was searched for."
+"""Said of a pass where no cell could be marked."""
 
 
 def verdict(found: ReadFiles) -> str:
     """Return one sentence that says whether whole releases contradict their statement."""
     said = found.findings
     if said.outcome is Outcome.PASS:
-        return "Whole releases fit their statement: files, decisions, charges and drawn numbers."
+        fit = "Whole releases fit their statement: files, decisions, charges and drawn numbers."
+        return fit if _is_marked(found.record.policy_results) else f"{fit} {UNMARKED}"
     if said.contradictions:
         return f"The release contradicts its statement: {said.contradictions[0]}"
     worst = min(said.refuting, key=lambda each: each.p)
@@ -40,17 +44,19 @@ def lines(found: ReadFiles) -> list[str]:
         f"{whole(played.releases)} whole releases of the public table of {record.setting.population}, from the policy"
         f" file to the published folder, each with a key and a ledger of its own. {whole(played.published)} were"
         " published, all others withheld. Gates on recorded audits were left out.",
-        _marked_text(played.marked, played.releases),
+        _marked_text(played),
         f"All tests together raise a false alarm with probability at most {error} (attempt {record.attempt} at these"
         " policy files). A mark is found by chance with probability below 1e-9.",
     ]
 
 
-def _marked_text(marked: int, releases: int) -> str:
-    if marked < releases:
-        return (
-            "The release reads every column of the table, so no cell could be marked: the search for marks saw nothing."
-        )
+def _is_marked(played: FilesResults) -> bool:
+    return played.marked == played.releases
+
+
+def _marked_text(played: FilesResults) -> str:
+    if not _is_marked(played):
+        return "The release reads every column of the table, so no cell could be marked."
     return "Every cell that the release does not read, and every person's identifier, held a secret mark."
 
 

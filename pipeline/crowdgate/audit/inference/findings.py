@@ -214,7 +214,7 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
     silent = not limit and not beyond
     shown = _raw_column_improvements(record.played)
     reasons = tuple(_reasons(record, every, judged, gain))
-    if limit and setting.ceiling and (ceiling := ceiling_of(shown, setting)) is not None:
+    if limit and setting.ceiling and (ceiling := ceiling_of(record.played, setting)) is not None:
         reasons = (*reasons, could_not_fail(ceiling, setting))
     if silent and not reasons:
         needed = partial(inference_releases, setting.limit, list(_wrong(record)))
@@ -225,12 +225,27 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
     )  # fmt: skip
 
 
-def ceiling_of(shown: Mapping[str, float | None], setting: InferenceSetting) -> float | None:
-    """Return the greatest improvement of an attack on the policy's columns of every row, published unchanged, if it is
-    within the limit for every secret; None if it is not, or unknown. It is known at coverage 1."""
-    known = [each for each in shown.values() if each is not None]
-    within = setting.coverage == 1 and known and len(known) == len(shown) and max(known) <= setting.limit
-    return max(0.0, *known) if within else None
+def ceiling_of(played: Sequence[InferenceResults], setting: InferenceSetting) -> float | None:
+    """Return the greatest improvement of an attack on the policy's columns of every row, published unchanged, for any
+    secret, group and coverage, if it is within the limit; None if it is not, or unknown for a secret. An audit fails
+    where an improvement over both baselines is proven, so the smaller one counts."""
+    found = [
+        [_least_improvement(shares) for shares in secret.found if _enough_targets(shares)]
+        for each in played
+        if each.must == "show"
+        for secret in each.secrets
+    ]
+    known = [[gain for gain in gains if gain is not None] for gains in found]
+    most = max((gain for gains in known for gain in gains), default=math.inf)
+    return max(0.0, most) if all(known) and most <= setting.limit else None
+
+
+def _least_improvement(shares: AttackShares) -> float | None:
+    """Return the smaller one of the improvements over the two baselines; None where one is always right."""
+    predicted, attack, *bases = np.array(shares.shares).sum(axis=0)
+    both = [_precision_improvement(attack, base, predicted) for base in bases]
+    known = [gain for gain in both if gain is not None]
+    return min(known) if len(known) == len(both) else None
 
 
 def could_not_fail(ceiling: float, setting: InferenceSetting) -> str:
@@ -346,6 +361,12 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
     for secret in record.policy_results.secrets:
         own = (each for each in secret.found if (each.group, each.coverage) == place)
         yield from (each.targets * min(each.wrong, each.wrong_at) for each in own)
+
+
+def needed(setting: InferenceSetting, alpha: Fraction, _: object) -> int | None:
+    """Return the number of releases with which a harmless mechanism passes an audit at level alpha if baselines are
+    wrong for everybody, which needs the fewest; None if no number suffices."""
+    return inference_releases(setting.limit, [float(setting.n)] * len(setting.secrets), alpha)
 
 
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:

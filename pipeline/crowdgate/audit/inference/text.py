@@ -127,8 +127,8 @@ def _small_groups_text(found: Inferred) -> Iterator[str]:
 
 def _ceiling_text(found: Inferred) -> Iterator[str]:
     """Yield a warning if the audit could not have failed: if even the policy's columns of every row, unchanged, gain at
-    most the limit for every secret. This is known at coverage 1."""
-    ceiling = ceiling_of(found.findings.shown, found.record.setting)
+    most the limit for every secret, group and coverage."""
+    ceiling = ceiling_of(found.record.played, found.record.setting)
     if ceiling is not None and not found.record.setting.ceiling:
         sentence = could_not_fail(ceiling, found.record.setting)
         yield f"{sentence[0].upper()}{sentence[1:]}."

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, lgamma, log
+from typing import Any
 
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import Findings, outcome_of
-from crowdgate.audit.common.levels import POWER
+from crowdgate.audit.common.game import UNUSED, Game
+from crowdgate.audit.common.levels import ALPHA, POWER
 from crowdgate.audit.law import score_tests
 from crowdgate.audit.law.record import LawRecord, LawResults, LawSetting, RareClasses
 from crowdgate.audit.law.score_tests import LawTest
@@ -127,15 +129,35 @@ def _reasons(
     for each in own:
         if each.family.startswith(NOISE) and not is_scaled(each.family):
             yield f"{each.family}: it is not known how much of it could be missing, as it is no wide Gaussian noise"
-    together = [each for each in own if each.family == ALL_NOISE] or [each for each in own if is_scaled(each.family)]
-    for each in together:
+    for each in _measured_noise(own):
         if each.seen is None or each.seen > setting.limit:
-            needed = score_tests.numbers_needed(1 - float(setting.limit), level, float(POWER))
-            releases = -(-needed * played.releases // each.numbers)
+            releases = _releases_needed(each, played.releases, setting.limit, level)
             yield (
                 f"this audit could not have failed: it sees noise that is {percent(setting.limit)} too small with a"
                 f" probability below {float(POWER):g}; write releases: {whole(releases)}"
             )
+
+
+def _measured_noise(own: Iterable[LawEstimate]) -> list[LawEstimate]:
+    """Return the estimate of all noise together; that of the only family of noise if there is one; or none."""
+    wide = [each for each in own if each.family == ALL_NOISE or is_scaled(each.family)]
+    return [each for each in wide if each.family == ALL_NOISE] or wide
+
+
+def _releases_needed(each: LawEstimate, releases: int, limit: Fraction, level: float) -> int:
+    """Return the number of releases in which noise that is too small by the limit is seen with probability POWER, from
+    an estimate of some releases."""
+    needed = score_tests.numbers_needed(1 - float(limit), level, float(POWER))
+    return -(-needed * releases // each.numbers)
+
+
+def needed(setting: LawSetting, alpha: Fraction, game: Game[Any, LawResults]) -> int:
+    """Return the number of releases in which an audit at level alpha would see the noise that is too small by its
+    limit. Two releases are drawn, and tell how many numbers each has."""
+    one = game.played({0: game.batch(UNUSED, 2)}, "judged", "", None).model_copy(update={"releases": 2})
+    _, level = refuting_tests(one, setting.error * alpha / ALPHA, 1)
+    own = [_estimate(sums, tests, level) for sums, tests in _tested(one) if not sums.family.startswith(GATES)]
+    return max((_releases_needed(each, 2, setting.limit, level) for each in _measured_noise(own)), default=1)
 
 
 def _shortfall(estimates: tuple[LawEstimate, ...]) -> Measurement | None:

@@ -7,7 +7,7 @@ which it is most certain. Canaries are never in a release that is published.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -31,7 +31,7 @@ SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
 """Shares of the canaries that are guessed to be in, or to be out: those with the greatest, or with the least scores."""
 ATTACKS = ("canaries in rows", "canaries in tables", "canaries in rows and tables")
 ALPHA = 0.05
-"""Level of the limits by which an attack and its shares are chosen."""
+"""Level of the limits by which the shares of an attack are chosen."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,34 +112,34 @@ class CanaryGuesses:
     right: int
 
 
-def guesses_of(choosing: Floats, estimating: Floats, canaries: int) -> CanaryGuesses:
-    """Return the guesses in the estimating releases by the attack, and the shares, whose guesses in the choosing
-    releases show the greatest epsilon. Both hold right guesses by release, attack, (in, out) and share."""
-    counts = guessed(canaries)
-    options = list(_options(choosing, counts))
-    best = max(options, key=lambda each: each[0])
-    _, attack, sides = best
-    right = sum(float(estimating[:, attack, side, at].sum()) for side, at in sides)
-    return CanaryGuesses(attack, len(estimating) * sum(int(counts[at]) for _, at in sides), int(right))
+def guesses_of(choosing: Floats, estimating: Floats, canaries: int) -> list[CanaryGuesses]:
+    """Return the guesses in the estimating releases by each attack that read every release. Its shares are those whose
+    guesses in the choosing releases are right most surely. Both hold right guesses by release, attack, (in, out) and
+    share."""
+    counts, found = guessed(canaries), []
+    for attack in range(choosing.shape[1]):
+        own = choosing[:, attack], estimating[:, attack]
+        if not any(np.isnan(each).any() for each in own) and (sides := _best_sides(own[0], counts)):
+            right = sum(int(own[1][:, side, at].sum()) for side, at in sides)
+            found.append(CanaryGuesses(attack, len(estimating) * sum(int(counts[at]) for _, at in sides), right))
+    return found
 
 
 Sides = tuple[tuple[int, int], ...]
 
 
-def _options(choosing: Floats, counts: Integers) -> Iterator[tuple[float, int, Sides]]:
-    """Yield the exact lower limit of the share of right guesses for each attack and each choice of shares."""
-    places = range(len(SHARES))
+def _best_sides(choosing: Floats, counts: Integers) -> Sides:
+    """Return the choice of (in or out, share) with the greatest exact lower limit of the share of right guesses, which
+    are given by release, (in, out) and share. Empty without guesses."""
+    right, places = choosing.sum(axis=0), [at for at in range(len(SHARES)) if counts[at]]
     single: list[Sides] = [((side, at),) for side in (0, 1) for at in places]
     both: list[Sides] = [((0, at), (1, other)) for at in places for other in places]
-    for attack in range(choosing.shape[1]):
-        if np.isnan(choosing[:, attack]).any():
-            continue
-        right = choosing[:, attack].sum(axis=0)
-        for sides in (*single, *both):
-            guesses = len(choosing) * sum(int(counts[at]) for _, at in sides)
-            good = sum(float(right[each]) for each in sides)
-            if guesses:
-                yield _lower_limit(good, guesses), attack, sides
+
+    def limit(sides: Sides) -> float:
+        guesses = len(choosing) * sum(int(counts[at]) for _, at in sides)
+        return _lower_limit(sum(float(right[each]) for each in sides), guesses)
+
+    return max((*single, *both), key=limit, default=())
 
 
 def _lower_limit(right: float, guesses: int) -> float:

@@ -29,11 +29,11 @@ class MembershipControl:
     `beta`, or nothing (`beta` is None)."""
 
     name: str
-    must: Literal["break epsilon", "break the cap", "hold"]
+    must: Literal["break epsilon", "break the cap", "hold", "show"]
     note: str
     beta: Fraction | None
+    releases: int = 200
 
-    releases: ClassVar[int] = 200
     attacks: ClassVar[frozenset[str]] = frozenset({"likelihood ratio"})
 
     def apply(self, drawn: DrawnTable, known: PublicKnowledge, rng: Rng) -> Observation:
@@ -47,6 +47,16 @@ class MembershipControl:
         codes = tuple(column[has] for column in table.codes)
         rows = Histogram(table.names, table.sizes, codes, counts[has])
         return Observation(seen=MechanismOutput((), rows, known.population.levels, beta=self.beta))
+
+
+SHOWN = MembershipControl(
+    "the policy's attributes as they are",
+    "show",
+    "publishes the policy's attributes of every row, without tags: what the best attack can reach",
+    Fraction(1),
+    releases=20,
+)
+"""The mechanism that gives the ceiling of an audit. It is played on the audit's own tables."""
 
 
 def controls(beta: Fraction | None) -> tuple[MembershipControl, ...]:

@@ -2,7 +2,9 @@
 beside those that the guarantee allows.
 
 A limit passes on the upper confidence limit of every judged point; no correction is needed, since all of them must be
-low. That a point is above what the guarantee allows is tested at one level over all points and both forms (Holm 1979).
+low. A failure has one level in all. Half of it is for a greater precision than the limit, over all claimed shares. A
+quarter is for points above what the guarantee allows, over all points and both forms (Holm 1979), and a quarter for
+canaries.
 """
 
 import math
@@ -15,7 +17,6 @@ import numpy as np
 
 from crowdgate.accounting.audit_power import holm
 from crowdgate.accounting.bets import mean_limits, mean_p
-from crowdgate.accounting.canaries import canary_p, epsilon_limit
 from crowdgate.accounting.membership import least_precision, true_positive_lines
 from crowdgate.accounting.numbers import Number, exp_up, up
 from crowdgate.arrays import Floats
@@ -29,8 +30,8 @@ from crowdgate.audit.common.findings import (
     too_few_releases,
 )
 from crowdgate.audit.common.levels import ALPHA, level
+from crowdgate.audit.membership.canary_findings import CanaryFindings, canary_findings
 from crowdgate.audit.membership.record import (
-    CanaryResults,
     MembershipPoint,
     MembershipRecord,
     MembershipResults,
@@ -38,6 +39,7 @@ from crowdgate.audit.membership.record import (
 )
 from crowdgate.audit.membership.releases_needed import membership_releases
 from crowdgate.candidate import Measurement
+from crowdgate.number_text import decimal
 from crowdgate.risk.membership import Rates, precision
 
 LEAST_FOUND = 20
@@ -116,11 +118,11 @@ class MembershipEstimate:
 
 
 def estimates(
-    played: MembershipResults, every: Sequence[TradeoffBound], alpha: Fraction
+    played: MembershipResults, every: Sequence[TradeoffBound], alpha: Fraction, refuting: Fraction
 ) -> tuple[MembershipEstimate, ...]:
-    """Return the estimates for a mechanism, one for each claimed share of the population; `every` are the bounds that
-    the guarantee implies."""
-    each = alpha / max(1, len(every) * len(played.points))
+    """Return the estimates for a mechanism, one for each claimed share of the population, with confidence limits at
+    level alpha. `every` are the bounds that the guarantee implies, and `refuting` is the level of their refutation."""
+    each = refuting / max(1, len(every) * len(played.points))
     return tuple(_estimate(played, point, every, alpha, each) for point in played.points)
 
 
@@ -205,60 +207,66 @@ class MembershipControlResult(ControlResult):
 
 
 @dataclass(frozen=True)
-class CanaryEstimate:
-    """Lower confidence limit of epsilon from guesses about canaries, at the release's delta (`epsilon`); the limit if
-    all guesses had been right (`ceiling`); and the p-value of the stated guarantee, over all its points together."""
-
-    epsilon: float
-    ceiling: float
-    p: float
-
-
-def canary_estimate(found: CanaryResults, setting: MembershipSetting, alpha: Fraction) -> CanaryEstimate:
-    """Return what the guesses about canaries show at level alpha, for adding or removing one unit."""
-    costs = ((setting.epsilon, setting.delta), *setting.points)
-    right, guesses, canaries = found.right, found.guesses, found.canaries
-    ps = [canary_p(right, guesses, canaries, up(Fraction(epsilon)), delta) for epsilon, delta in costs]
-    epsilon, ceiling = (epsilon_limit(each, guesses, canaries, setting.delta, alpha) for each in (right, guesses))
-    return CanaryEstimate(epsilon, ceiling, min(1.0, len(ps) * min(ps)))
-
-
-@dataclass(frozen=True)
 class MembershipFindings(Findings):
     """Findings on the policy's mechanism. `judged` is the point with the greatest upper limit of precision at the
     policy's skew, among the points that may have the judged recall (None: there is no such point); `precision` is its
-    precision. `canaries` are the findings on canaries (None: none were planted)."""
+    precision. `canaries` are the findings on canaries (None: none were planted). `ceiling` is the precision of an
+    attacker who sees the policy's attributes of every row (None: unknown, as in earlier records)."""
 
     estimates: tuple[MembershipEstimate, ...]
     broken: tuple[tuple[MembershipEstimate, str], ...]
     judged: MembershipEstimate | None
     precision: Measurement | None
     controls: tuple[MembershipControlResult, ...]
-    canaries: CanaryEstimate | None = None
+    canaries: CanaryFindings | None = None
+    ceiling: float | None = None
 
 
 def findings_of(record: MembershipRecord) -> MembershipFindings:
     """Return the findings of a finished membership audit, computed from its record."""
     setting, own, alpha = record.setting, record.policy_results, level(record.attempt)
-    # canaries and members share the level
-    canaries = None if own.canaries is None else canary_estimate(own.canaries, setting, alpha / 2)
-    each = alpha if canaries is None else alpha / 2
-    every = estimates(own, setting_tradeoff_bounds(setting, own.n), alpha)
-    against = tuple(refuting_points(every, each))
+    # one level in all: half of it for the limit, a quarter for members and for canaries
+    canaries = canary_findings(own.canaries, setting, alpha / 4)
+    every = estimates(own, setting_tradeoff_bounds(setting, own.n), alpha, alpha / 4)
+    against = tuple(refuting_points(every, alpha / 4))
     most = worst_estimate(every, setting.n, setting.skew, setting.recall)
     precise = None if most is None else most.precision(setting.skew)
-    judged = tuple(_control_result(each, setting) for each in record.controls)
-    broken = bool(against) or (canaries is not None and canaries.p <= alpha / 2)
-    found = broken or exceeds_limit(own, setting, alpha)
+    judged = tuple(_control_result(each, setting) for each in record.controls if each.must != "show")
+    broken = bool(against) or (canaries is not None and canaries.refuted is not None)
+    found = broken or exceeds_limit(own, setting, alpha / 2)
     holds = precise is not None and precise.upper <= setting.limit and not broken
+    ceiling = ceiling_of(record)
     reasons = tuple(_reasons(record, judged, most))
+    if holds and ceiling is not None and ceiling <= setting.limit:
+        reasons = (*reasons, could_not_fail(ceiling, setting))
     if not (holds or found or reasons):
         needed = partial(membership_releases, setting)
         reasons = tuple(too_few_releases(needed, setting.releases, record.attempt)) or (NOTHING_PROVEN,)
     return MembershipFindings(
         outcome=outcome_of(reasons, holds), reasons=reasons, estimates=every, broken=against, judged=most,
-        precision=precise, controls=judged, canaries=canaries,
+        precision=precise, controls=judged, canaries=canaries, ceiling=ceiling,
     )  # fmt: skip
+
+
+def ceiling_of(record: MembershipRecord) -> float | None:
+    """Return the greatest precision at the judged skew, with at least the judged recall, of an attacker who sees the
+    policy's attributes of every row, unchanged; 0 if the recall is not reached, None if this was not played."""
+    skew, recall = record.setting.skew, record.setting.recall
+    shown = [each for each in record.controls if each.must == "show"]
+    found = [0.0]
+    for played in shown:
+        means = [(point.claimed, float(np.mean(point.tpr))) for point in played.points]
+        found += [precision(tpr, played.fpr(claimed, tpr), skew) for claimed, tpr in means if tpr >= recall]
+    return max(found) if shown else None
+
+
+def could_not_fail(ceiling: float, setting: MembershipSetting) -> str:
+    """Return the reason why an audit with this ceiling is no evidence for its limit."""
+    return (
+        "this audit could not have failed by its limit: an attacker who sees every row unchanged is right in"
+        f" {decimal(ceiling, 3)} of the claims, and the limit is {decimal(setting.limit, 4)}; write a smaller limit or"
+        " recall"
+    )
 
 
 def worst_estimate(
@@ -277,7 +285,7 @@ def _control_result(played: MembershipResults, setting: MembershipSetting) -> Me
     """Return a control's result from its releases. Its level is .05 at any attempt, since controls refute nothing about
     the policy."""
     epsilon = min(setting.known_epsilon, MOST_EPSILON)
-    every = estimates(played, tradeoff_bounds([(epsilon, setting.known_delta)], setting.cap, played.n), ALPHA)
+    every = estimates(played, tradeoff_bounds([(epsilon, setting.known_delta)], setting.cap, played.n), ALPHA, ALPHA)
     names = {name for _, name in refuting_points(every, ALPHA)}
     best = max(every, key=lambda each: each.lift)
     works = {

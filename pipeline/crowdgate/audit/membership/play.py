@@ -97,18 +97,20 @@ class MembershipGame(ReleaseGame[MembershipTally, MembershipResults]):
             canaries=self._canary_results([each.canaries for each in tallies.values()]),
         )  # fmt: skip
 
-    def _canary_results(self, right: Sequence[Floats]) -> CanaryResults | None:
-        """Return the guesses about canaries: every fourth batch chooses the attack, the others are counted. None with
-        fewer than two batches, or if no attack had anything to read."""
+    def _canary_results(self, right: Sequence[Floats]) -> tuple[CanaryResults, ...]:
+        """Return the guesses of each attack about canaries: every fourth batch chooses its shares, the others are
+        counted. None with fewer than two batches."""
         every = np.array(right)
-        if self.canaries is None or len(every) < 2 or np.isnan(every).any(axis=(0, 2, 3)).all():
-            return None
-        choosing = np.arange(len(every)) % 4 == 0
-        found = guesses_of(every[choosing], every[~choosing], len(self.canaries.cells))
+        if self.canaries is None or len(every) < 2:
+            return ()
+        choosing, canaries = np.arange(len(every)) % 4 == 0, len(self.canaries.cells)
         releases = int((~choosing).sum())
-        return CanaryResults(
-            attack=CANARY_ATTACKS[found.attack], releases=releases, canaries=releases * len(self.canaries.cells),
-            guesses=found.guesses, right=found.right,
+        return tuple(
+            CanaryResults(
+                attack=CANARY_ATTACKS[each.attack], releases=releases, canaries=releases * canaries,
+                guesses=each.guesses, right=each.right,
+            )
+            for each in guesses_of(every[choosing], every[~choosing], canaries)
         )  # fmt: skip
 
     def release(self, rng: Rng) -> Floats:
@@ -142,8 +144,8 @@ def true_positive_rates(scores: Floats, drawn: DrawnTable, claimed: Floats) -> F
 
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
-    """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, and on
-    the controls."""
+    """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, on the
+    controls, and on the policy's attributes of every row."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
     claimed = claimed_shares(spec, crowd.n, population.size)
     figures = plan.protection.figures
@@ -154,9 +156,10 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
     units = control_units(crowd.n, sampled_rate(plan))
     small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)
-    claimed = claimed_shares(spec, small.n, small.population.size)
+    few = claimed_shares(spec, small.n, small.population.size)
     for number, control in enumerate(controls_of(plan), start=1):
-        game = MembershipGame(control, small, claimed, seed, number, attacks=control.attacks)
+        played = (crowd, claimed) if control.must == "show" else (small, few)
+        game = MembershipGame(control, *played, seed, number, attacks=control.attacks)
         games.append(ScheduledGame(game, control.releases, control.must, control.note))
     return games
 

@@ -17,10 +17,13 @@ from crowdgate.audit.common.record import (
 )
 from crowdgate.candidate import Cost
 
-Must = Literal["judged", "break epsilon", "break the cap", "hold"]
-"""Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold")."""
+Must = Literal["judged", "break epsilon", "break the cap", "hold", "show"]
+"""Expected result of a mechanism: a control breaks one form of the guarantee, or neither ("hold"). What the attributes
+of every row would reveal is only shown."""
 MOST_CANARIES = 10**6
 """Greatest number of canaries in a record."""
+MOST_CANARY_ATTACKS = 5
+"""Greatest number of attacks on canaries in a record."""
 MOST_CLAIMED = 20
 """Greatest number of claimed shares, and of mechanisms. Every reader of a record computes their findings anew."""
 
@@ -35,7 +38,7 @@ class MembershipPoint(RecordModel):
 
 
 class CanaryResults(RecordModel):
-    """Guesses about canaries in `releases` releases: `canaries` in all, `guesses` of the best attack, `right` ones."""
+    """Guesses of one attack about canaries in `releases` releases: `canaries` in all, `guesses`, and `right` ones."""
 
     attack: str
     releases: Annotated[int, Field(ge=1)]
@@ -54,7 +57,7 @@ class CanaryResults(RecordModel):
 class MembershipResults(MechanismResults):
     """Results of all attacks on one mechanism, with tables of `n` units and `others` units that are not in them.
     `recall` is the mean share of members found by every attack at each claimed share (None: it had nothing to read).
-    `canaries` are guesses about canaries (None: none were planted, as in earlier records)."""
+    `canaries` are guesses about canaries by attack (empty: none were planted, as in earlier records)."""
 
     must: Must
     releases: Annotated[int, Field(ge=1)]
@@ -62,7 +65,9 @@ class MembershipResults(MechanismResults):
     others: Annotated[int, Field(ge=1)]
     points: tuple[MembershipPoint, ...]
     recall: dict[str, tuple[Share | None, ...]]
-    canaries: Annotated[CanaryResults | None, Field(exclude_if=lambda found: found is None)] = None
+    canaries: Annotated[
+        tuple[CanaryResults, ...], Field(max_length=MOST_CANARY_ATTACKS, exclude_if=lambda found: not found)
+    ] = ()
 
     @model_validator(mode="after")
     def _possible(self) -> "MembershipResults":

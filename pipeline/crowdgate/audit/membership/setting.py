@@ -8,7 +8,7 @@ from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.setting import setting_problem, unread_outputs
 from crowdgate.audit.membership.attacks import NAMES
-from crowdgate.audit.membership.controls import MembershipControl, controls
+from crowdgate.audit.membership.controls import SHOWN, MembershipControl, controls
 from crowdgate.audit.membership.findings import LEAST_FOUND
 from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
@@ -89,8 +89,8 @@ def sampled_rate(plan: Plan) -> Fraction | None:
 
 
 def controls_of(plan: Plan) -> tuple[MembershipControl, ...]:
-    """Return the controls of a membership audit of this policy."""
-    return controls(sampled_rate(plan))
+    """Return the controls of a membership audit of this policy, and the mechanism whose result is only shown."""
+    return *controls(sampled_rate(plan)), SHOWN
 
 
 def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:

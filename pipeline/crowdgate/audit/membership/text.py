@@ -7,6 +7,7 @@ from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, measurement_cells, measurement_json
+from crowdgate.audit.membership.canary_findings import CanaryPoint
 from crowdgate.audit.membership.findings import (
     CAP_FORM,
     EPSILON_FORM,
@@ -19,7 +20,7 @@ from crowdgate.audit.membership.findings import (
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import BOUND, Value, decimal, exact_text, rounded, whole
+from crowdgate.number_text import BOUND, Rounding, Value, decimal, exact_text, rounded, whole
 from crowdgate.risk.membership import SKEWS
 
 Claimed = FinishedAudit[MembershipRecord, MembershipFindings]
@@ -46,9 +47,11 @@ def verdict(found: Claimed) -> str:
     if said.broken:
         names = " and ".join(FORMS[name] for name in dict.fromkeys(name for _, name in said.broken))
         return f"A guarantee is broken: more members are found than {names} allow."
-    if said.canaries is not None and said.outcome is Outcome.FAIL and said.canaries.epsilon > setting.epsilon:
-        shown, stated = decimal(said.canaries.epsilon, 3), decimal(setting.epsilon)
-        return f"The guarantee is broken: canaries show an epsilon of at least {shown}, and {stated} is stated."
+    if (point := refuted_point(said)) is not None:
+        return (
+            f"The guarantee is broken: canaries show an epsilon of at least {_shown(point)} at delta"
+            f" {decimal(point.delta)}, and {decimal(point.epsilon)} is stated."
+        )
     assert said.precision is not None, "something was measured"
     share, limit = decimal(said.precision.upper, 3), decimal(setting.limit, 4)
     where = f"at {exact_text(setting.skew)} non-members per member"
@@ -72,6 +75,7 @@ def lines(found: Claimed) -> list[str]:
         f" everybody is right in {blind}. Precision falls with the skew: at 1:1 it says little of anybody who is one of"
         " many.",
         _guarantee_text(setting),
+        *_ceiling_text(found),
         *_canary_text(found),
         *_power_text(found),
         attempt_text(found.record),
@@ -95,22 +99,50 @@ def _guarantee_text(setting: MembershipSetting) -> str:
     return f"{said} A sample at rate {decimal(setting.cap[0])}{beside} caps what can be found of the members."
 
 
-def _canary_text(found: Claimed) -> Iterator[str]:
-    """Yield what canaries show, beside the stated epsilon, and whether they could have refuted it."""
-    shown, played, setting = found.findings.canaries, found.record.policy_results.canaries, found.record.setting
-    if shown is None or played is None:
-        return
-    yield (
-        f"{whole(played.canaries)} canaries (simulated units, each in the table with probability one half) in"
-        f" {whole(played.releases)} releases of a copy of the public population: {whole(played.right)} of"
-        f" {whole(played.guesses)} guesses are right, so epsilon is at least {decimal(shown.epsilon, 3)} at delta"
-        f" {decimal(setting.delta)}; {decimal(setting.epsilon)} is stated (adding or removing one unit)."
-    )
-    if shown.ceiling <= setting.epsilon:
+def _ceiling_text(found: Claimed) -> Iterator[str]:
+    if found.findings.ceiling is not None:
         yield (
-            f"The canaries could not have refuted this: if all guesses were right, epsilon would be at least"
-            f" {decimal(shown.ceiling, 3)}."
+            "An attacker who sees the policy's attributes of every row, unchanged, is right in"
+            f" {decimal(found.findings.ceiling, 3)} of the claims, at the same recall."
         )
+
+
+def refuted_point(said: MembershipFindings) -> CanaryPoint | None:
+    """Return the first stated point that canaries refute; None if there is none."""
+    return None if said.canaries is None else said.canaries.refuted
+
+
+def _canary_text(found: Claimed) -> Iterator[str]:
+    """Yield what canaries show at every stated point, and whether they could have refuted any."""
+    shown, played = found.findings.canaries, found.record.policy_results.canaries
+    if shown is None:
+        return
+    first = played[0]
+    right = "; ".join(
+        f"{each.attack}, {whole(each.right)} of {whole(each.guesses)} guesses are right" for each in played
+    )
+    yield (
+        f"{whole(first.canaries)} canaries (simulated units, each in the table with probability one half) in"
+        f" {whole(first.releases)} releases of a copy of the public population: {right}."
+    )
+    yield (
+        "The guarantee is stated for adding or removing one unit. What canaries show of it, over all attacks and points"
+        f" together: {'; '.join(map(_point_text, shown.points))}."
+    )
+    if shown.powerless:
+        yield (
+            "The canaries could not have refuted this: if all guesses were right, epsilon would be at least"
+            f" {decimal(shown.points[0].ceiling, 3, Rounding.DOWN)} at delta {decimal(shown.points[0].delta)}."
+        )
+
+
+def _point_text(point: CanaryPoint) -> str:
+    stated = f"{decimal(point.epsilon)} is stated"
+    return f"at delta {decimal(point.delta)} epsilon is at least {_shown(point)}, and {stated}"
+
+
+def _shown(point: CanaryPoint) -> str:
+    return decimal(point.limit, 3, Rounding.DOWN)
 
 
 def _unread_text(setting: MembershipSetting) -> Iterator[str]:
@@ -181,14 +213,19 @@ def json_fields(found: Claimed) -> dict[str, Any]:
     return {
         "precision": None if said.precision is None else measurement_json(said.precision),
         "estimates": [_estimate(each, setting) for each in said.estimates],
+        "ceiling": said.ceiling,
         "broken": [[each.claimed, name] for each, name in said.broken],
-        "canaries": None if said.canaries is None else asdict(said.canaries),
+        "canaries": None if said.canaries is None else [_canary_point(each) for each in said.canaries.points],
         "controls": {each.control: _control(each) for each in said.controls},
     }
 
 
 def _control(judged: MembershipControlResult) -> dict[str, Any]:
     return {"must": judged.must, "works": judged.works, "tpr": judged.tpr, "fpr": judged.fpr}
+
+
+def _canary_point(point: CanaryPoint) -> dict[str, Any]:
+    return {**asdict(point), "epsilon": exact_text(point.epsilon), "delta": exact_text(point.delta)}
 
 
 def _estimate(each: MembershipEstimate, setting: MembershipSetting) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import NOTHING_PROVEN, Findings, control_reasons, outcome_of, too_few, worst
 from crowdgate.audit.common.levels import POWER, level
+from crowdgate.audit.singling_out.ceiling import could_not_fail
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult, control_results
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting, weights_of
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
@@ -101,8 +102,10 @@ def findings_of(record: SinglingOutRecord) -> SinglingOutFindings:
     controls = control_results(record.controls)
     holds = excess.upper <= setting.limit
     everywhere = _proven([point for line in looking for point in line.points], own.trials, alpha)
-    found = any(each > setting.limit for each in (*everywhere, *proven))
+    found = any(each > setting.limit for each in everywhere)
     reasons = tuple(_reasons(lines, controls))
+    if holds and own.ceiling is not None and own.ceiling <= setting.limit:
+        reasons = (*reasons, could_not_fail(own.ceiling, setting.limit))
     if not (holds or found or reasons):
         reasons = tuple(_too_few(record, looking, excess)) or (NOTHING_PROVEN,)
     one, at_bound = (
@@ -178,6 +181,14 @@ def _pass_probability(
 ) -> float:
     """Return the probability that one attacker whose true success is `true` does not exceed the audit's limit."""
     return chance_to_pass(min(Fraction(1), Fraction(baseline) + setting.limit), min(1.0, true), own.trials, alpha)
+
+
+def needed(setting: SinglingOutSetting, alpha: Fraction, _: object) -> int | None:
+    """Return the number of trials with which a harmless mechanism passes an audit at level alpha; None if no number
+    suffices. All attackers count, since it is not known beforehand which of them can read the release."""
+    other = tuple(baseline_of(setting, setting.n, weight) for weight in setting.weights)
+    attackers = [tuple(map(float, setting.weights)) if each.aside else other for each in ATTACKERS]
+    return trials_needed(attackers, setting.limit, alpha)
 
 
 def _reasons(lines: Sequence[AttackerRates], controls: Sequence[SinglingOutControlResult]) -> Iterator[str]:

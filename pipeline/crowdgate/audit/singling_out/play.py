@@ -20,6 +20,7 @@ from crowdgate.audit.common.observation import Mechanism, PublicKnowledge
 from crowdgate.audit.common.policy_mechanism import PolicyMechanism
 from crowdgate.audit.common.population import DrawnTable, Population, Rng
 from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.singling_out.ceiling import ceiling_of
 from crowdgate.audit.singling_out.record import AttackerCounts, Must, SinglingOutResults, weights_of
 from crowdgate.audit.singling_out.setting import controls_of, public_knowledge
 from crowdgate.audit.singling_out_attackers import ATTACKERS
@@ -132,6 +133,7 @@ class SinglingOutGame(Game[IsolationTally, SinglingOutResults]):
         return SinglingOutResults(
             mechanism=self.mechanism.name, must=must, note=note, rate=rate, n=self.known.n, trials=tally.trials,
             weights=self.weights, attacked=tuple(attacked), kept=tally.kept,
+            ceiling=ceiling_of(self.known, self.weights) if must == "judged" else None,
         )  # fmt: skip
 
     def _by_law(self, shares: Sequence[Sequence[Fraction] | None], at: int, trials: int, rng: Rng) -> IsolationTally:

@@ -1,12 +1,20 @@
 """The record of an audit of singling out."""
 
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from crowdgate.audit.common.predicates import GRID
-from crowdgate.audit.common.record import AuditSetting, Count, Exact, MechanismResults, RecordedAudit, RecordModel
+from crowdgate.audit.common.record import (
+    AuditSetting,
+    Count,
+    Exact,
+    MechanismResults,
+    RecordedAudit,
+    RecordModel,
+    Share,
+)
 
 Must = Literal["judged", "be caught", "hold"]
 
@@ -42,6 +50,9 @@ class SinglingOutResults(MechanismResults):
     attacked: tuple[AttackerCounts, ...]
     kept: Count = 0
     """Rows released in all trials, if the mechanism releases rows."""
+    ceiling: Annotated[Share | None, Field(exclude_if=lambda found: found is None)] = None
+    """The greatest excess of attackers who see the policy's attributes of every row (None: unknown, as of controls and
+    in earlier records)."""
 
     @model_validator(mode="after")
     def _within(self) -> "SinglingOutResults":

@@ -65,10 +65,19 @@ def lines(audited: SingledOut) -> list[str]:
         f" of {decimal(setting.limit, 4)} over the baseline passes.",
         NEVER,
         seen,
+        *_ceiling_text(record.policy_results),
         *_assumptions_text(audited),
         attempt_text(record),
         *_left_out_text(setting, idle_attackers(audited)),
     ]
+
+
+def _ceiling_text(own: SinglingOutResults) -> Iterator[str]:
+    if own.ceiling is not None:
+        yield (
+            "Attackers who see the policy's attributes of every row, unchanged, exceed the baseline by"
+            f" {decimal(own.ceiling, 3)}, at the weight that suits them."
+        )
 
 
 def _left_out_text(setting: SinglingOutSetting, idle: Sequence[str]) -> Iterator[str]:

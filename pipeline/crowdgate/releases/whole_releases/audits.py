@@ -11,7 +11,7 @@ from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.game import Game
 from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.files.record import FilesResults
-from crowdgate.audit.files.setting import RELEASES
+from crowdgate.audit.files.setting import releases_of
 from crowdgate.audit.law.play import LawTally, joined, paired, scored
 from crowdgate.candidate import AuditQuestion
 from crowdgate.kind.stated_laws import Contradiction
@@ -81,9 +81,10 @@ def _shared_keys(every: Sequence[SeenRelease]) -> Iterable[Contradiction]:
 
 def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> list[ScheduledGame]:
     """Return the one game: whole releases of the policy."""
-    del spec, population
-    game = WholeReleases(plan.bundle.document.path.resolve(), RELEASES, seed)
-    return [ScheduledGame(game, RELEASES, "judged", "publishes what the policy says")]
+    del spec
+    releases = releases_of(population.size)
+    game = WholeReleases(plan.bundle.document.path.resolve(), releases, seed)
+    return [ScheduledGame(game, releases, "judged", "publishes what the policy says")]
 
 
 def playable(question: AuditQuestion) -> Audit[Any, Any]:

@@ -10,12 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crowdgate.sources import open_source
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from crowdgate.kind.plan import Plan
+    from crowdgate.sources.source import Batch
 
 HASHED = 2_000
 """Number of marked cells whose hashes are searched for."""
@@ -67,7 +70,7 @@ def _columns(plan: Plan) -> dict[str, Any]:
     person = [] if population.unit.person is None else [population.unit.person]
     names = tuple(dict.fromkeys([*population.columns_of(plan.columns), *person]))
     batches = [
-        {name: _plain(batch.cells[name]) for name in names}
+        {name: _cells(batch, name) for name in names}
         for part in open_source(population, plan.columns).parts
         for batch in part.read(names, person)
     ]
@@ -79,7 +82,10 @@ def _renamed(found: dict[str, Any], old: str | None, new: str | None) -> dict[st
     return {(new if name == old and new is not None else name): cells for name, cells in found.items()}
 
 
-def _plain(cells: Any) -> Any:
+def _cells(batch: Batch, name: str) -> Any:
+    """Return the cells of a column, one for each row, also of a source that groups equal rows."""
     import pyarrow as pa
 
-    return cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+    cells = batch.cells[name]
+    plain = cells.dictionary_decode() if pa.types.is_dictionary(cells.type) else cells
+    return plain if batch.counts is None else plain.take(np.repeat(np.arange(batch.rows), batch.counts))

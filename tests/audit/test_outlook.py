@@ -1,0 +1,90 @@
+"""Outlook of an audit before it plays: its cost, and whether a verdict can be expected."""
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import count
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdgate.audit.common.audit import Audit
+from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.outlook import outlook
+from crowdgate.audit.common.trials import ScheduledGame
+from crowdgate.audit.files_audit import FILES
+from crowdgate.audit.inference_audit import INFERENCE
+from crowdgate.audit.membership_audit import MEMBERSHIP
+from crowdgate.audit.singling_out.play import SinglingOutGame
+from crowdgate.audit.singling_out_audit import SINGLING_OUT
+from crowdgate.audit.singling_out_controls.raw_rows import Identity
+from crowdgate.ledger.audits import audits
+from crowdgate.ledger.ledger import open_ledger
+from tests.audit.games import BY_NAME
+from tests.audit.people import rows
+from tests.audit.test_enough import CENSUS, LEVEL
+from tests.audit.workshop import Town, make_town, only_few_controls
+from tests.workshop import crowdgate
+
+
+def scheduled(trials: int) -> ScheduledGame:
+    """Return a game of raw rows."""
+    known = PublicKnowledge(rows(np.full(40, 5)), 20)
+    game = SinglingOutGame(Identity(), [BY_NAME["raw row"]], known, (Fraction(1, 20),), 1, 0)
+    return ScheduledGame(game, trials, "judged", "")
+
+
+def said(of: Audit[Any, Any], needed: int | None, trials: int = 2500) -> str:
+    """Return the outlook where the clock adds 3 seconds for each trial."""
+    ticks = count(step=3)
+    own = replace(of, needed=None if of.needed is None else lambda *_: needed)
+    return outlook(own, CENSUS, LEVEL, [scheduled(trials), *[scheduled(100)] * 2], lambda: next(ticks))
+
+
+def test_the_cost_is_that_of_all_trials_of_all_games() -> None:
+    assert said(FILES, None, 24) == "24 releases, and 2 further mechanisms: about 670 CPU seconds."
+    assert said(SINGLING_OUT, 2014).startswith("2,500 trials, and 2 further mechanisms: about 8,100 CPU seconds.")
+
+
+@pytest.mark.parametrize("of", [SINGLING_OUT, INFERENCE, MEMBERSHIP], ids=lambda each: str(each.question))
+def test_too_few_trials_are_known_beforehand(of: Audit[Any, Any]) -> None:
+    silent = "So this audit is likely to end without a verdict."
+    assert said(of, 2501).endswith(silent)
+    assert not said(of, 2500).endswith(silent)
+    assert f"In fewer than 2,500 {of.plays} a harmless mechanism passes" in said(of, 2500)
+    assert f"No number of {of.plays} lets a harmless mechanism pass" in said(of, None)
+
+
+def test_the_number_of_trials_is_that_of_the_findings() -> None:
+    assert SINGLING_OUT.needed is not None
+    assert SINGLING_OUT.needed(CENSUS, LEVEL, scheduled(1).game) == 2014
+
+
+def test_the_trials_that_are_timed_change_no_result() -> None:
+    before = scheduled(50).game.batch(0, 50).to_json()
+    timed = scheduled(50)
+    outlook(FILES, CENSUS, LEVEL, [timed])
+    assert timed.game.batch(0, 50).to_json() == before
+
+
+@pytest.mark.thorough
+def test_the_command_says_it_on_standard_error(tmp_path: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    town: Town = make_town(tmp_path / "town")
+    with only_few_controls():
+        crowdgate("audit", town.policy)
+    told = capfd.readouterr()
+    assert told.err.count("CPU seconds.") == 1
+    assert "CPU seconds." not in told.out
+    with only_few_controls():
+        crowdgate("audit", town.policy)
+    assert "CPU seconds." not in capfd.readouterr().err, "a finished audit is reported, not played"
+
+
+def test_an_audit_that_could_not_fail_is_refused_before_it_counts(
+    tmp_path: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Classes of the town have 50 people and more: raw rows exceed the baseline by less than the limit of .3."""
+    town: Town = make_town(tmp_path / "town")
+    assert crowdgate("audit", town.policy) == 2
+    assert "limit: a limit of 0.3, and nothing that is released could exceed it" in capfd.readouterr().err
+    assert not audits(open_ledger(town.ledger, None).journal())
