@@ -62,7 +62,7 @@ STRANGERS: list[tuple[str, str, str, str | None, list[Reported]]] = [
     (VISITS_POLICY, "age: 10 years, ward", "age: 10 years; ward", None,
      [(12, 31, "a semicolon between two items", True)]),
     (VISITS_POLICY, "age: 10 years, ward", "age: 10 years ward", None,
-     [(12, 36, "did not find expected ',' or '}'", False)]),
+     [(12, 23, "a colon within a value", False)]),
     (VISITS_POLICY, "[parquet, csv]", "[Parquet, CSV]", None,
      [(17, 37, "'Parquet'", True), (17, 46, "'CSV'", True)]),
     (VISITS_POLICY, "formats:", "format:", None,

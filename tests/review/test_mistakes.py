@@ -144,7 +144,7 @@ MISTAKES: list[tuple[str, Edits, Told]] = [
     (POLICY, [(GATE, "    - {measure: smallest_class, at_least: 1, severity: advise # comment}\n")],
      [(17, 63, "a comment that hides }", None)]),
     (POLICY, [("  gates:\n", "  gates: \n  - measure: k\n")],
-     [(14, 5, "did not find expected key", None)]),
+     [(13, 1, "a line with 2 blanks before it, beside 4 in line 14", None)]),
     (POLICY, [("metadata: {name: clinic", "metadata: {name: Clinic")],
      [(3, 12, "'Clinic'", None)]),
 ]  # fmt: skip

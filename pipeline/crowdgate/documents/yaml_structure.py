@@ -159,6 +159,9 @@ def _indented(lines: Sequence[str], error: Any) -> YamlFault | None:
     )
     if own in (other, _indentation(lines[before])) or (own > other and _opens_block(lines[before])):
         return None
+    after = next((line for line in lines[at + 1 :] if line.strip()[:1] not in ("", "#")), "")
+    if is_item and lines[before].lstrip(" ").startswith("- ") and _indentation(after) == own:
+        return _moved(lines, before, own, f"{own} in line {at + 1}")
     earlier = _before(lines, before)
     if own > other and earlier is not None and level_of(lines[earlier]) == own:  # the line before left its block
         return _moved(lines, before, own, f"{own} in line {at + 1}")
