@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -170,11 +171,19 @@ def _is_reading(schema_name: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
+def _wait_until_reading(schema_name: str, is_alive: Callable[[], bool] = lambda: True) -> None:
+    """Return once a session reads. Fails after a minute, or as soon as its process has ended."""
+    deadline = time.monotonic() + 60
+    while not _is_reading(schema_name):
+        assert is_alive(), "the process ended before it read"
+        assert time.monotonic() < deadline, "no session read within a minute"
+        time.sleep(0.1)
+
+
 @pytest.mark.thorough
 def test_a_connection_that_is_lost_is_one_clear_error(slow: Contract) -> None:
     def end() -> None:
-        while not _is_reading(schema(slow)):
-            time.sleep(0.1)
+        _wait_until_reading(schema(slow))
         postgres_server().execute(_END)
 
     killer = threading.Thread(target=end)
@@ -251,9 +260,11 @@ def test_a_kill_while_the_database_reads_charges_once(workshop: Workshop, where:
     call = "from crowdgate_flows.command import main; main()"
     run = [sys.executable, "-c", call, "release", str(workshop.policy), "--as-of", "2030-01-01"]
     with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=workshop.root) as client:
-        while not _is_reading(at):
-            assert client.poll() is None
-            time.sleep(0.2)
+        try:
+            _wait_until_reading(at, lambda: client.poll() is None)
+        except AssertionError:
+            client.kill()
+            raise
         if where == "client":
             client.kill()
         postgres_server().execute(_END)
