@@ -85,7 +85,7 @@ def _is_countable(plan: Plan) -> bool:
 def _needs_counts(plan: Plan) -> bool:
     """Return True if gates need the classes, a row is a person, and the table is in files."""
     contract = plan.bundle.contract
-    return bool(plan.wanted_classes) and contract.unit.person is None and "path" in contract.server.settings
+    return bool(plan.wanted_classes) and contract.unit.person is None and contract.is_in_files
 
 
 def _count(plan: Plan) -> Classes:
