@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
@@ -122,10 +122,11 @@ def table_files(place: Path, suffixes: Sequence[str]) -> list[TableFile]:
             )
             raise FileFault(f"{place.name}: {why}")
         return [TableFile(place)]
-    try:
+    found = None
+    with suppress(OSError):  # it names folders, and so values
         found = [TableFile(path, partition(folders)) for path, folders in _walk(place, tuple(suffixes), ())]
-    except OSError:
-        raise FileFault(f"{place.name}: the directory cannot be opened") from None
+    if found is None:
+        raise FileFault(f"{place.name}: the directory cannot be opened")
     if not found:
         raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")
     return found
