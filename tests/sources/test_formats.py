@@ -202,6 +202,18 @@ def test_values_of_statistics_are_read_as_their_labels_unless_the_contract_wants
         assert sorted(counted(coded)[0][0]) == [6, 9]
 
 
+def test_texts_of_statistics_are_read_as_their_labels_too(tmp_path: Path) -> None:
+    pyreadstat = pytest.importorskip("pyreadstat")
+    frame = pd.DataFrame({"ward": ["n", "é", "x", "north"], "age": [1.0] * 4, "score": [0.5] * 4})
+    frame["day"] = pd.to_datetime(["2024-01-05"] * 4)
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels={"ward": {"n": "north", "é": "été"}})
+    contract = table_at(tmp_path / "t.sav", "spss", person=None)
+    assert sorted(counted(contract)[0][0]) == [0, 3, 9]
+    assert sorted(counted(contract)[1]) == [1, 1, 2]
+    object.__setattr__(contract, "server", Server("spss", {**contract.server.settings, "values": "codes"}, Path()))
+    assert sorted(counted(contract)[0][0]) == [0, 9]
+
+
 def test_a_text_that_is_no_utf8_is_a_fault_of_its_row(tmp_path: Path) -> None:
     rows = [("p1", "été", 3, 0.5, dt.date(2024, 1, 5)), ("p2", "north", 3, 0.5, dt.date(2024, 1, 5))]
     columns = columns_of(rows)
