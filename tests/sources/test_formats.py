@@ -28,7 +28,7 @@ from crowdgate.releases import table_from_frame
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import SOURCES, arrow_ipc, csv, files, open_source, parquet
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
-from crowdgate.sources.locations import stamp_of
+from crowdgate.sources.locations import stamp_of, table_files
 from tests.examples import examples
 from tests.sources.table_files import NEEDS, WRITERS, Columns, write_workbook
 from tests.sources.test_sources import attribute, contract_of, everything_said, quick
@@ -295,6 +295,21 @@ def test_a_table_that_a_format_can_not_hold_is_one_error_without_a_cell(tmp_path
     with pytest.raises(FileFault, match="can't hold the types of all columns") as caught:
         table_from_frame.write(odd, table_at(tmp_path / "t.csv", "csv"))
     assert caught.value.__context__ is None
+
+
+def test_files_in_folders_that_state_no_column_are_not_left_out(tmp_path: Path) -> None:
+    columns = columns_of([("p1", "north", 3, 0.5, dt.date(2024, 1, 5))])
+    contract = form("parquet", tmp_path / "t", columns)
+    for folder in ("_temporary", ".old", "empty"):
+        (tmp_path / "t" / folder).mkdir()
+    (tmp_path / "t" / "_temporary" / "t.parquet").write_bytes(contract.server.path.read_bytes())
+    whole = table_at(tmp_path / "t", "parquet")
+    assert counted(whole) == counted(contract)
+    form("parquet", tmp_path / "t" / MARK, columns)
+    with pytest.raises(FileFault, match="not named column=value") as caught:
+        counted(whole)
+    assert MARK not in everything_said(caught.value)
+    assert MARK not in repr(table_files(tmp_path / "t" / MARK, (".parquet",)))
 
 
 def test_folders_of_different_columns_are_a_fault_of_the_table(tmp_path: Path) -> None:

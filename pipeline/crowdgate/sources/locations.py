@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote, unquote_to_bytes
@@ -49,8 +49,8 @@ Location: TypeAlias = Path | RemoteFile
 class TableFile:
     """A file of a table, with the columns that its folders state."""
 
-    location: Location
-    partition: Partition = ()
+    location: Location = field(repr=False)
+    partition: Partition = field(default=(), repr=False)
 
 
 def opened(location: Location) -> AbstractContextManager[Any]:
@@ -136,10 +136,35 @@ def _walk(folder: Path, suffixes: tuple[str, ...], above: tuple[str, ...]) -> It
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if "=" in path.name and path.is_dir():
-            yield from _walk(path, suffixes, (*above, path.name))
+        if path.is_dir():
+            if "=" in path.name:
+                yield from _walk(path, suffixes, (*above, path.name))
+            elif not is_of_tools(path.name):
+                _refuse_files_below(path, suffixes)
         elif path.name.lower().endswith(suffixes) and path.is_file():
             yield path, above
+
+
+def _refuse_files_below(folder: Path, suffixes: tuple[str, ...]) -> None:
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for _, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = [each for each in folders if not each.startswith(".") and not is_of_tools(each)]
+        if any(each.lower().endswith(suffixes) and not each.startswith(".") for each in files):
+            raise other_folder()
+
+
+def is_of_tools(folder: str) -> bool:
+    """Return whether a folder is one in which tools keep logs and unfinished work, such as `_temporary`."""
+    return folder.startswith("_") and "=" not in folder
+
+
+def other_folder() -> FileFault:
+    """Return the fault of a table with a file in a folder that states no column, without the folder's name."""
+    return FileFault(
+        "the table has files in a folder that is not named column=value: name the folder that holds them, or move them"
+    )
 
 
 def partition(folders: Sequence[str]) -> Partition:

@@ -199,6 +199,8 @@ def test_a_file_that_is_no_database_is_one_clear_error(workshop: Workshop, engin
     path = workshop.contract.parent / f"patients.{engine}"
     path.write_bytes(MARK.encode() * 1000)
     assert "patients: the database" in fault(contract)
+    with pytest.raises(ConfigurationError, match="the database"):  # it is here, so nothing is absent
+        check_table(contract)
     path.unlink()
     assert "can't be reached" in fault(contract)
     assert check_table(contract).absent is not None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FREE_TO_RETRY = (Trouble.AWAY, Trouble.LOGIN, Trouble.MISSING)
-"""Troubles that say nothing about the contract: the database is not here, or not open to this user."""
+"""Troubles of a server that say nothing about the contract: it is not here, or not open to this user."""
 
 
 class _Unreadable(Exception):
@@ -108,7 +108,7 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
         if dialect.extra is not None and find_spec(dialect.extra.module) is None:
             raise FileNotFoundError(errno.ENOENT, f"{dialect.extra.title} is not installed")
         settings = dialect.place(contract, None)
-        dialect.state(settings)  # a file that is elsewhere is no fault of the contract
+        is_server = dialect.state(settings) is None  # a file that is elsewhere is no fault of the contract
         try:
             layout = _troubled(dialect, lambda: _layout(dialect, settings, table))
         except _Unreadable as error:
@@ -116,7 +116,7 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
         else:
             _check(dialect, layout, ())
             return TableHeader(table.name, "the catalogue", tuple(_header_columns(dialect, layout, contract)))
-        if trouble in _FREE_TO_RETRY:
+        if is_server and trouble in _FREE_TO_RETRY:
             raise FileNotFoundError(errno.ENOENT, str(trouble))
         raise FileFault(f"{table.name}: {trouble}")
 
