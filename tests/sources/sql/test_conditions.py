@@ -2,6 +2,7 @@
 
 import io
 import logging
+import os
 import signal
 import sqlite3
 import subprocess
@@ -223,6 +224,22 @@ def test_a_table_that_changes_after_it_was_opened_is_a_file_fault(workshop: Work
                 connection.execute("ALTER TABLE patients ADD COLUMN more")
         with pytest.raises(FileFault, match="the input changed while it was read"):
             count_table(source, CountingTask(contract, ("age", "ward"), {}), serial())
+
+
+def test_a_file_that_changes_between_two_reads_is_a_file_fault(workshop: Workshop) -> None:
+    """Its size and the time of its last change are the same."""
+    contract, path = clinic(workshop, "sqlite"), workshop.contract.parent / "patients.sqlite"
+    source, before = open_source(contract, ("age", "ward")), path.stat()
+    task = CountingTask(contract, ("age", "ward"), {})
+    assert count_table(source, task, serial()).facts.rows == 60
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE patients SET ward = 'north'")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(FileFault, match="the input changed while it was read"):
+        count_table(source, task, serial())
+    with pytest.raises(FileFault, match="the input changed while it was read"):
+        list(source.parts[0].read(("ward",), ()))
 
 
 def _again(workshop: Workshop, engine: str) -> Contract:

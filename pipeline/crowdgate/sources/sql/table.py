@@ -40,13 +40,14 @@ class _Unreadable(Exception):
 
 @dataclass(frozen=True, eq=False)
 class DatabasePart:
-    """The table, read by one query in one snapshot."""
+    """The table, read by one query in one snapshot. `state` is that of the database's files when it was opened."""
 
     __repr__ = short_repr
 
     dialect: Dialect
     settings: Mapping[str, str]
     layout: Layout
+    state: object
     size: int = 1
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
@@ -66,9 +67,15 @@ class DatabasePart:
 
     def _answer(self, query: str) -> Iterator[Any]:
         with self.dialect.session(self.settings) as session:
-            if _relations(session, self.layout.table) != self.layout.relations:
+            relations = _relations(session, self.layout.table)  # with the first query the snapshot begins
+            if relations != self.layout.relations or self._state() != self.state:
                 raise table_changed()
             yield from session.rows(query)
+        if self._state() != self.state:
+            raise table_changed()
+
+    def _state(self) -> object:
+        return self.dialect.state(self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +106,10 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
         if dialect.extra is not None:
             need(dialect.extra, "servers", str(next(iter(contract.files), "contract")))
         settings = dialect.place(contract, path)
+        state = _safely(dialect, table, lambda: dialect.state(settings))
         layout = _safely(dialect, table, lambda: _layout(dialect, settings, table))
         _check(dialect, layout, needed)
-        return DatabaseSource((DatabasePart(dialect, settings, layout),))
+        return DatabaseSource((DatabasePart(dialect, settings, layout, state),))
 
     def header(contract: Contract) -> TableHeader:
         dialect, table = make(), _table(contract)
@@ -215,15 +223,16 @@ def file_settings(contract: Contract, path: Path | None, key: str) -> dict[str, 
 
 
 def file_state(path: str) -> object:
-    """Return the stamp of a database file, and of the file beside it that holds its latest changes. Raises OSError."""
+    """Return the stamp of a database file, and of the file beside it that holds its latest changes. Numbers of devices,
+    which differ between machines, are no part of it. Raises OSError."""
     stamps = []
-    for each in (path, f"{path}-wal", f"{path}.wal", f"{path}-journal"):
+    for ending in ("", "-wal", ".wal", "-journal"):
         try:
-            found = os.stat(each)
+            found = os.stat(path + ending)
         except OSError:
-            if each == path:
+            if not ending:
                 raise
             continue
         if found.st_size:
-            stamps.append((each, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns))
+            stamps.append((ending, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns))
     return tuple(stamps)
