@@ -11,11 +11,14 @@ import pytest
 
 from crowdgate.contracts.contract import Contract, Server
 from crowdgate.errors import CrowdgateError, EnvironmentFault, FileFault
-from crowdgate.sources import SOURCES, open_source, s3
+from crowdgate.histogram import View
+from crowdgate.sources import SOURCES, files, open_source, parquet, s3
+from crowdgate.sources.counting import CountingTask, count_table
+from crowdgate.sources.workers import executor_of
 from tests.sources import s3_server
 from tests.sources.s3_server import Objects, object_store
 from tests.sources.table_files import WRITERS
-from tests.sources.test_formats import WARDS, columns_of, counted, form, table_at, write_parts
+from tests.sources.test_formats import EXACT, WARDS, columns_of, counted, form, table_at, write_parts
 from tests.sources.test_sources import everything_said
 from tests.workshop import MARK
 
@@ -122,6 +125,23 @@ def test_no_key_and_no_value_of_a_folder_is_in_a_representation(objects: tuple[O
     source = open_source(at(url, "bucket/t/", "csv"), ["age"])
     assert MARK not in repr(source)
     assert MARK not in repr([list(part.read(["age"], [])) for part in source.parts])
+
+
+@pytest.mark.thorough
+def test_workers_get_the_keys_of_the_store_and_count_the_same(
+    objects: tuple[Objects, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, url = objects
+    data = form("parquet", tmp_path, columns_of(ROWS)).server.path.read_bytes()
+    there.update({f"bucket/t/{name}.parquet": data for name in "ab"})
+    for module in (files, parquet):
+        monkeypatch.setattr(module, "PART_ROWS", 1)
+    contract = at(url, "bucket/t/", "parquet")
+    names = ("ward", "age")
+    task = CountingTask(contract, names, {"": View({name: EXACT[name] for name in names})})
+    with executor_of(2) as executor:
+        found = count_table(open_source(contract, names), task, executor(None))
+    assert found.facts.rows == 2 * len(ROWS) + 4
 
 
 def test_what_the_store_refuses_is_one_error_without_keys(

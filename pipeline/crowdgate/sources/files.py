@@ -75,6 +75,11 @@ class FilePart:
         """The total bytes of all slices."""
         return sum(each.size for each in self.slices)
 
+    @property
+    def variables(self) -> set[str]:
+        """The variables of the environment that reading takes."""
+        return {name for each in self.slices if not isinstance(each.path, Path) for name in each.path.variables}
+
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield batches of all slices. Before and after, each file must be as it was when the table was opened."""
         before = 0

@@ -32,6 +32,10 @@ class RemoteFile(Protocol):
     def name(self) -> str:
         """The last part of its path."""
 
+    @property
+    def variables(self) -> Sequence[str]:
+        """The variables of the environment that opening it takes."""
+
     def __hash__(self) -> int:
         """Return a hash of the place of the file."""
 

@@ -37,6 +37,7 @@ LOCATION = ServerSetting(
 )
 ENDPOINT = ServerSetting(r"https?://[^/\s?#@]+/?|", "the URL of the store, without user and password", "")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_TOKEN, _REGION = "AWS_SESSION_TOKEN", "AWS_REGION"
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ class ObjectFile:
     def name(self) -> str:
         """The last part of the key."""
         return self.path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def variables(self) -> Sequence[str]:
+        """The variables that hold the keys of the store."""
+        return (*_KEYS, _TOKEN, _REGION)
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
@@ -79,8 +85,8 @@ def store(endpoint: str) -> Any:
     return S3FileSystem(
         access_key=os.environ[_KEYS[0]],
         secret_key=os.environ[_KEYS[1]],
-        session_token=os.environ.get("AWS_SESSION_TOKEN"),
-        region=os.environ.get("AWS_REGION", "us-east-1"),
+        session_token=os.environ.get(_TOKEN),
+        region=os.environ.get(_REGION, "us-east-1"),
         endpoint_override=host or None,
         scheme=scheme or "https",
         connect_timeout=10,
