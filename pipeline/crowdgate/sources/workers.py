@@ -27,7 +27,7 @@ _GROUPS_PER_WORKER = 4
 _Worker = Popen[bytes]
 _Group = list[TablePart]
 _Task = tuple[dict[str, str], Counter]
-"""What a worker gets before its first group: variables of the environment, and the counter."""
+"""Variables of the environment and the counter, which a worker gets before its first group."""
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 import os
 
 _SECRETS = ("KEY", "PASSPHRASE", "PASSWORD", "SECRET", "TOKEN", "CREDENTIAL", "LEDGER", "WEBHOOK", "PGPASS")
-"""What the name of a variable with a secret, or with the place of one, contains."""
+"""Parts of names of variables that hold a secret, or the place of one."""
 
 
 def without_secrets() -> dict[str, str]:
