@@ -17,8 +17,8 @@ from crowdgate.arrays import AnyIntegers, Integers
 Word = AnyIntegers
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
-_BITS = 63
-"""The bits of a number without a sign."""
+_BITS = 62
+"""The most bits of a tuple with its count in one number, so that the number after the last one exists, too."""
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,8 @@ class ExcelFiles:
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches, as texts."""
         del unique
-        places = [sheet_names(part.path, self.sheet).index(name) for name in columns]
+        header = sheet_names(part.path, self.sheet)
+        places = [header.index(name) for name in columns]
         loaded = _sheet(part.path, self.sheet)
         for start in range(0, loaded.num_rows, BATCH_ROWS):
             piece = loaded.slice(start, BATCH_ROWS)

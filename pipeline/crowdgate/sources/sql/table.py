@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -47,7 +47,7 @@ class DatabasePart:
     dialect: Dialect
     settings: Mapping[str, str]
     layout: Layout
-    state: object
+    state: object = field(repr=False)
     size: int = 1
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
