@@ -1,5 +1,6 @@
 """A histogram equals a plain group-by, however its keys are made."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -210,6 +211,41 @@ def test_packed_tuples_unpack_to_the_same_and_order_as_tuples_do(rows: list[tupl
         words = packing.pack(iter(columns), len(rows))
         assert [column.tolist() for column in packing.unpack(words)] == [column.tolist() for column in columns]
         assert [rows[at] for at in keys.in_order(words)] == sorted(rows)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1 << 20]), st.integers(1, 9)), max_size=40),
+    bits=st.sampled_from([62, 0]),
+    stretch=st.integers(1, 4),
+)
+def test_tuples_collapse_to_sums_of_their_counts(rows: list[tuple[int, int, int]], bits: int, stretch: int) -> None:
+    """By numbers where a tuple and its count fit into one, else by places, in stretches of any length."""
+    words: list[AnyIntegers] = [
+        np.array([row[0] for row in rows], dtype=np.int8),
+        np.array([row[1] for row in rows], dtype=np.int32),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(keys, "_BITS", bits)
+        patch.setattr(keys, "_STRETCH", stretch)
+        found, counts = keys.collapsed(words, np.array([row[2] for row in rows], dtype=np.int64))
+    expected: Counter[tuple[int, int]] = Counter()
+    for first, second, count in rows:
+        expected[first, second] += count
+    assert list(zip(*(each.tolist() for each in (*found, counts)), strict=True)) == [
+        (*cell, count) for cell, count in sorted(expected.items())
+    ]
+    assert [each.dtype for each in (*found, counts)] == [np.int8, np.int32, np.int64]
+
+
+@pytest.mark.parametrize("bits", [29, 30, 31, 33])
+def test_tuples_and_counts_of_62_bits_and_more_stay_apart(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keys, "_STRETCH", 1)
+    first, second = (1 << bits) - 1, (1 << 31) - 1
+    words: list[AnyIntegers] = [np.array([first, 0, first]), np.array([second, second - 1, second])]
+    found, counts = keys.collapsed(words, np.array([2, 2, 1], dtype=np.int64))
+    assert [each.tolist() for each in found] == [[0, first], [second - 1, second]]
+    assert counts.tolist() == [2, 3]
 
 
 SIZES = [

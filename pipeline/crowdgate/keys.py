@@ -17,6 +17,8 @@ from crowdgate.arrays import AnyIntegers, Integers
 Word = AnyIntegers
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
+_BITS = 62
+"""The most bits of a tuple with its count in one number, so that the number after the last one exists, too."""
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,14 @@ def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
 
 
 def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...], Integers]:
-    """Return the distinct tuples in order, and for each the sum of its counts. Quick if the tuples are a few sorted
-    runs."""
+    """Return the distinct tuples in order, and for each the sum of its counts. Quick if a tuple and its count fit into
+    one number, and if the tuples are a few sorted runs."""
     words = list(tuples)
     if not len(counts):
         return tuple(words), counts
+    widths = [int(each.max()).bit_length() for each in (*words, counts)]
+    if sum(widths) <= _BITS:
+        return _collapsed_numbers(words, widths, counts)
     order = in_order(words)
     for i in range(len(words)):
         words[i] = words[i][order]  # one after another, so that only one word exists twice at a time
@@ -99,6 +104,53 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
     # the counts of each run added up
     starts = np.flatnonzero(new)
     return tuple(word[starts] for word in words), np.add.reduceat(counts, starts)
+
+
+def _collapsed_numbers(
+    words: Sequence[Word], widths: Sequence[int], counts: Integers
+) -> tuple[tuple[Word, ...], Integers]:
+    """Return what `collapsed` returns, by sorting numbers instead of places: the bits of a tuple's words, and last
+    those of its count. `widths` are their numbers of bits.
+    """
+    numbers = words[0].astype(np.int64)
+    for word, width in zip([*words[1:], counts], widths[1:], strict=True):
+        numbers <<= width
+        numbers |= word
+    numbers.sort()
+    found = [np.empty(len(numbers), dtype=word.dtype) for word in (*words, counts)]
+    held = first = 0
+    while first < len(numbers):
+        last = _end_of_run(numbers, min(first + _STRETCH, len(numbers)), widths[-1])
+        columns = _collapsed_stretch(numbers[first:last], widths)
+        first, end = last, held + len(columns[0])
+        for column, each in zip(found, columns, strict=True):
+            column[held:end] = each
+        held = end
+    # a view holds the memory of all: not worth it of a small part
+    *distinct, sums = (column[:held] if 2 * held > len(column) else column[:held].copy() for column in found)
+    return tuple(distinct), sums
+
+
+def _end_of_run(numbers: Integers, end: int, bits: int) -> int:
+    """Return where the tuple before `end` has its last number, or `end` is that of all. A number's last `bits` are no
+    part of its tuple."""
+    if end == len(numbers):
+        return end
+    return int(np.searchsorted(numbers, (int(numbers[end - 1]) >> bits) + 1 << bits))
+
+
+def _collapsed_stretch(numbers: Integers, widths: Sequence[int]) -> list[AnyIntegers]:
+    """Return the columns of the distinct tuples of sorted numbers, and last the sums of their counts."""
+    tuples = numbers >> widths[-1]
+    new = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(tuples[1:], tuples[:-1], out=new[1:])
+    starts = np.flatnonzero(new)
+    columns: list[AnyIntegers] = [np.add.reduceat(numbers & ((1 << widths[-1]) - 1), starts)]
+    rest = tuples[starts]
+    for width in reversed(widths[1:-1]):
+        columns.append(rest & ((1 << width) - 1))
+        rest = rest >> width
+    return [rest, *reversed(columns)]
 
 
 def in_order(words: Sequence[Word]) -> npt.NDArray[np.intp]:

@@ -394,6 +394,18 @@ def test_a_changed_table_is_counted_again(workshop: Workshop) -> None:
     assert crowdgate("check", workshop.policy) == 3
 
 
+def test_a_changed_file_of_a_partitioned_table_is_counted_again(workshop: Workshop) -> None:
+    public_gate(workshop)
+    workshop.edit(workshop.contract, "path: patients.parquet", "path: patients")
+    folder = workshop.data.with_name("patients") / "year=2030" / "month=1"
+    folder.mkdir(parents=True)
+    workshop.data.rename(folder / "patients.parquet")
+    assert crowdgate("check", workshop.policy) == 0
+    workshop.write(good_rows(3))
+    workshop.data.rename(folder / "patients.parquet")
+    assert crowdgate("check", workshop.policy) == 3
+
+
 def public_gate(workshop: Workshop) -> None:
     bound, gate = "      - {property: rowsAtMost", "expected_singletons, at_most: 4"
     workshop.edit(workshop.contract, bound, f"      - {{property: public, value: true}}\n{bound}")

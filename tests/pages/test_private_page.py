@@ -1,6 +1,7 @@
 """The private edition of a page: for its owner only, after a recorded access."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases.private_record import PrivateRecord
 from crowdgate.releases.release import release
 from crowdgate.report.pictures import picture_table
+from crowdgate.system import permissions
 from tests.reports import listings_of
 from tests.workshop import Workshop, crowdgate, good_rows
 
@@ -83,3 +85,13 @@ def test_children_of_the_same_keys_are_rows_of_one_table_and_no_figure_is_lost()
         "parts": (["", "name", "rho"], [["1", "a", "3.33333e-20"], ["2", "b", "0.25"]]),
         "x": (["figure", "value"], [["y", ""]]),
     }
+
+
+def test_a_notebook_shows_the_title_of_a_private_page_only() -> None:
+    """Notebooks are stored and shared with what they showed."""
+    record = PrivateRecord(RELEASE, "ledger", "people", True, {"outcome": "withheld", "settings": {"k": 987654}})
+    page = record_report(record)
+    assert "987654" in page.html()
+    assert "987654" not in page._repr_html_()
+    assert RELEASE in page._repr_html_()
+    assert "987654" in replace(page, access=permissions.PAGE)._repr_html_()

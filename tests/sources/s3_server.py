@@ -13,6 +13,8 @@ from xml.sax.saxutils import escape
 
 Objects = dict[str, bytes]
 """Contents by `BUCKET/KEY`."""
+TAG = "ETag"
+"""The header that states the version of an object."""
 _WHEN = "Tue, 01 Jan 2030 00:00:00 GMT"
 
 
@@ -49,7 +51,7 @@ def object_store(objects: Objects, accepted: str = "reader") -> Iterator[str]:
         do_HEAD = do_GET
 
         def _send_object(self, data: bytes) -> None:
-            tag = {"ETag": f'"{hashlib.md5(data).hexdigest()}"', "Last-Modified": _WHEN}
+            tag = {TAG: f'"{hashlib.md5(data).hexdigest()}"', "Last-Modified": _WHEN}
             wanted = self.headers.get("Range")
             if wanted is None:
                 self._send(200, data, **tag)

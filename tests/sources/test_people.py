@@ -181,6 +181,31 @@ def test_of_equal_draws_the_first_is_taken() -> None:
     assert smallest(np.array([1, 0, 1, 0]), np.full(4, 7, dtype=np.uint64), 1).tolist() == [True, True, False, False]
 
 
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.integers(0, 5), st.sampled_from([0, 1, 2, 7, 8, 1 << 61, 1 << 63])), max_size=30),
+    most=st.integers(1, 4),
+)
+def test_the_smallest_draws_of_each_owner_are_taken(rows: list[tuple[int, int]], most: int) -> None:
+    """Some draws differ in their last bits only."""
+    owner, draws = np.array([row[0] for row in rows], dtype=np.int64), np.array([row[1] for row in rows], np.uint64)
+    first = [sorted((row[1], at) for at, row in enumerate(rows) if row[0] == each)[:most] for each in range(6)]
+    taken = {at for each in first for _, at in each}
+    assert np.flatnonzero(smallest(owner, draws, most)).tolist() == sorted(taken)
+
+
+@pytest.mark.parametrize("entries", [1, 3])
+def test_no_choice_depends_on_how_many_people_are_looked_at_at_once(
+    entries: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = [(x, y) for x in range(4) for y in range(2) for _ in range(x)]
+    rows: list[Row] = [(name, *cell) for name in (b"a", b"b", b"c") for cell in each]
+    whole = listed(bounded_histogram(counted(rows), 3, KEY))
+    monkeypatch.setattr(people, "_ENTRIES", entries)
+    assert listed(bounded_histogram(counted(rows), 3, KEY)) == whole
+    assert sum(whole.values()) == 9
+
+
 def test_a_draw_depends_on_key_person_tuple_and_copy_and_on_nothing_else() -> None:
     of, tuples = np.array([0, 0, 1, 0]), [np.array([5, 6, 5, 5]), np.array([0, 0, 0, 1])]
     draws = row_draws(KEY, [b"p", b"q"], of, tuples)

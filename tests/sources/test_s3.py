@@ -1,18 +1,25 @@
 """Tables in an object store: the same counts as the file's, keys from the environment only, no secret in errors."""
 
 import datetime as dt
-import traceback
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 
 from crowdgate.contracts.contract import Contract, Server
 from crowdgate.errors import CrowdgateError, EnvironmentFault, FileFault
-from crowdgate.sources import SOURCES, open_source, s3
+from crowdgate.histogram import View
+from crowdgate.sources import SOURCES, files, open_source, parquet, s3
+from crowdgate.sources.counting import CountingTask, count_table
+from crowdgate.sources.workers import executor_of
+from tests.sources import s3_server
 from tests.sources.s3_server import Objects, object_store
 from tests.sources.table_files import WRITERS
-from tests.sources.test_formats import WARDS, columns_of, counted, form, table_at, write_parts
+from tests.sources.test_formats import EXACT, WARDS, columns_of, counted, form, table_at, write_parts
+from tests.sources.test_sources import everything_said
 from tests.workshop import MARK
 
 ROWS = [(f"p{i}", WARDS.labels[i % 9], i, 0.5, dt.date(2024, 1, 5)) for i in range(30)]
@@ -71,6 +78,72 @@ def test_an_object_that_changes_while_it_is_read_is_refused(objects: tuple[Objec
         list(source.parts[0].read(["ward"], []))
 
 
+def test_an_object_without_an_etag_is_refused(objects: tuple[Objects, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    there, url = objects
+    there["bucket/t.csv"] = b"ward\nnorth\n"
+    monkeypatch.setattr(s3_server, "TAG", "X-Other")
+    assert "states no ETag" in refused(at(url, "bucket/t.csv", "csv"), FileFault)
+
+
+def test_objects_in_folders_that_state_no_column_are_not_left_out(objects: tuple[Objects, str], tmp_path: Path) -> None:
+    there, url = objects
+    data = form("csv", tmp_path, columns_of(ROWS)).server.path.read_bytes()
+    there.update({"bucket/t/a.csv": data, "bucket/t/_log/b.csv": data, "bucket/t/.old/b.csv": data})
+    contract = at(url, "bucket/t/", "csv")
+    assert counted(contract) == counted(at(url, "bucket/t/a.csv", "csv"))
+    there[f"bucket/t/{MARK}/b.csv"] = data
+    assert "not named column=value" in refused(contract, FileFault)
+    assert MARK not in refused(contract, FileFault)
+
+
+def test_an_input_in_place_of_an_object_has_the_delimiter_of_the_contract(
+    objects: tuple[Objects, str], tmp_path: Path
+) -> None:
+    _, url = objects
+    contract, remote = form("csv", tmp_path, columns_of(ROWS)), at(url, "bucket/t.csv", "csv")
+    path = contract.server.path
+    whole = counted(contract)
+    pyarrow.csv.write_csv(pa.table(columns_of(ROWS)), path, pyarrow.csv.WriteOptions(delimiter=";"))
+    object.__setattr__(remote.server, "settings", {**remote.server.settings, "delimiter": ";"})
+    assert counted(remote, path) == whole
+
+
+@pytest.mark.parametrize("location", ["bucket//t.csv", "bucket/\0t.csv", f"bucket/{'k' * 1025}", "bu cket/t.csv"])
+def test_a_location_that_names_no_object_is_no_location(location: str) -> None:
+    assert re.fullmatch(s3.LOCATION.pattern, f"s3://{location}") is None
+
+
+@pytest.mark.parametrize("location", ["bucket", "bucket/", "bucket/a b/é=1/t.csv", f"bucket/{'k' * 1024}"])
+def test_locations_may_have_long_keys_and_any_letters(location: str) -> None:
+    assert re.fullmatch(s3.LOCATION.pattern, f"s3://{location}") is not None
+
+
+def test_no_key_and_no_value_of_a_folder_is_in_a_representation(objects: tuple[Objects, str], tmp_path: Path) -> None:
+    there, url = objects
+    data = form("csv", tmp_path, columns_of(ROWS)).server.path.read_bytes()
+    there[f"bucket/t/{MARK}=1/b.csv"] = data
+    source = open_source(at(url, "bucket/t/", "csv"), ["age"])
+    assert MARK not in repr(source)
+    assert MARK not in repr([list(part.read(["age"], [])) for part in source.parts])
+
+
+@pytest.mark.thorough
+def test_workers_get_the_keys_of_the_store_and_count_the_same(
+    objects: tuple[Objects, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there, url = objects
+    data = form("parquet", tmp_path, columns_of(ROWS)).server.path.read_bytes()
+    there.update({f"bucket/t/{name}.parquet": data for name in "ab"})
+    for module in (files, parquet):
+        monkeypatch.setattr(module, "PART_ROWS", 1)
+    contract = at(url, "bucket/t/", "parquet")
+    names = ("ward", "age")
+    task = CountingTask(contract, names, {"": View({name: EXACT[name] for name in names})})
+    with executor_of(2) as executor:
+        found = count_table(open_source(contract, names), task, executor(None))
+    assert found.facts.rows == 2 * len(ROWS) + 4
+
+
 def test_what_the_store_refuses_is_one_error_without_keys(
     objects: tuple[Objects, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,4 +164,4 @@ def test_what_the_store_refuses_is_one_error_without_keys(
 def refused(contract: Contract, kind: type[CrowdgateError]) -> str:
     with pytest.raises(kind) as caught:
         counted(contract)
-    return "".join(traceback.format_exception(caught.value))
+    return everything_said(caught.value)

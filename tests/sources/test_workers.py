@@ -150,6 +150,47 @@ def test_a_worker_can_not_be_dumped_when_it_gets_its_task(tmp_path: Path, monkey
         counted(tmp_path, 2)
 
 
+SPEAKING = """\
+import os
+from crowdgate.sources import worker
+def fail(parts, progress):
+    raise RuntimeError(str(sorted(os.environ)))
+answer = worker._answer
+worker._answer = lambda counter, parts: WHAT
+worker.main()
+"""
+SECRETS = (
+    "CROWDGATE_SIGNING_KEY", "CROWDGATE_SIGNING_PASSPHRASE", "CROWDGATE_LEDGER", "CROWDGATE_EVENT_WEBHOOK",
+    "PGPASSWORD", "PGPASSFILE", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "CREDENTIALS_DIRECTORY",
+)  # fmt: skip
+
+
+def failure(folder: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> str:
+    """Return the text of a worker's error."""
+    monkeypatch.setattr(workers, "_COMMAND", (sys.executable, "-c", SPEAKING.replace("WHAT", what)))
+    small_parts(monkeypatch)
+    for name in ("0", "1"):
+        write(folder / f"{name}.parquet", {"x": ["a"]})
+    with pytest.raises(RuntimeError) as caught:
+        counted(folder, 2)
+    return str(caught.value)
+
+
+@pytest.mark.thorough
+def test_a_worker_has_no_secret_of_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in SECRETS:
+        monkeypatch.setenv(name, "x")
+    said = failure(tmp_path, monkeypatch, "RuntimeError(str(sorted(os.environ)))")
+    assert "'PATH'" in said
+    assert [name for name in SECRETS if f"'{name}'" in said] == []
+
+
+@pytest.mark.thorough
+def test_an_error_of_a_worker_is_its_type_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = failure(tmp_path, monkeypatch, "answer(fail, parts)")
+    assert said == "a worker failed: RuntimeError"
+
+
 STARTED = """\
 import time
 from crowdgate.sources import workers

@@ -140,6 +140,7 @@ def test_every_extra_is_one_of_the_package_and_brings_its_module() -> None:
         for name, wanted in PROJECT["project"]["optional-dependencies"].items()
     }
     assert {each.name for each in ALL} == set(stated)
+    assert list(extras.EXTRAS) == ALL
     for each in ALL:
         assert set(map(canonicalize_name, brings[each.module])) & stated[each.name]
 
@@ -175,3 +176,12 @@ def test_the_demo_starts_no_engine() -> None:
     contract = read_contract(ROOT / "data_contracts" / f"{Path(DEMO_POLICY).stem}.yaml", KNOWN.servers)
     assert Fact.MEAN in {rule.fact for rule in contract.table_rules}
     assert contract.expectations == ()
+
+
+@pytest.mark.parametrize("extra", [extras.POSTGRES, extras.POSTGRES_TABLES])
+def test_an_extra_is_there_if_all_its_modules_are(
+    extra: extras.Extra, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, extra.module, None)
+    assert crowdgate("version", "--json") == 0
+    assert json.loads(capsys.readouterr().out)["extras"]["postgres"] is False

@@ -38,4 +38,7 @@ def _formats() -> dict[str, list[Any]]:
 
 
 def _extras() -> dict[str, bool]:
-    return {each.name: find_spec(each.module) is not None for each in EXTRAS}
+    found: dict[str, bool] = {}
+    for each in EXTRAS:  # an extra can bring several modules
+        found[each.name] = found.get(each.name, True) and find_spec(each.module) is not None
+    return found

@@ -33,6 +33,8 @@ class Classification:
     licence: str
     width: int | None = None
     """For numbers, which need no file: the width of the intervals."""
+    lettered: str | None = None
+    """The level whose groups begin with the letter that may stand before a code."""
 
 
 CLASSIFICATIONS: Mapping[str, Classification] = {
@@ -65,6 +67,7 @@ CLASSIFICATIONS: Mapping[str, Classification] = {
         re.compile(r"[A-U]?([0-9]{2})(?:\.?[0-9]{1,2})?"),
         "Eurostat, NACE Rev. 2, Regulation (EC) No 1893/2006",
         "reuse with acknowledgement, Decision 2011/833/EU",
+        lettered="section",
     ),
     "iso-3166": Classification(
         "ISO 3166-1 alpha-2: countries, and regions of the United Nations",
@@ -131,10 +134,18 @@ def _codes(first: str, last: str) -> Iterator[str]:
 def groups(name: str, level: str, codes: Iterable[str]) -> list[str | None]:
     """Return the group of each code at a level of a classification; None for a code that it does not have."""
     rows = stock_rows(name)
-    at, form = rows.levels.index(level), CLASSIFICATIONS[name].form
-    keys = (form.fullmatch(code.strip().upper()) for code in codes)
-    found = (None if key is None else rows.row(key[1]) for key in keys)
+    at, found = rows.levels.index(level), (_row(name, code.strip().upper()) for code in codes)
     return [None if row is None else rows.groups[row][at] for row in found]
+
+
+def _row(name: str, code: str) -> int | None:
+    """Return the number of the range of a code. A code whose letter is that of another group has none."""
+    rows, lettered = stock_rows(name), CLASSIFICATIONS[name].lettered
+    key = CLASSIFICATIONS[name].form.fullmatch(code)
+    row = None if key is None else rows.row(key[1])
+    if row is None or lettered is None or not code[0].isalpha():
+        return row
+    return row if rows.groups[row][rows.levels.index(lettered)].startswith(code[0]) else None
 
 
 def outside(name: str, codes: Sequence[str]) -> list[int]:

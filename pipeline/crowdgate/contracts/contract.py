@@ -225,11 +225,19 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Server:
-    """The location of a contract's table. `reader` names its source, `base` is the contract's folder."""
+    """The location of a contract's table. `reader` names its source, `base` is the contract's folder, `file_key` the
+    setting that names a file of this machine.
+    """
 
     reader: str
     settings: Mapping[str, str]
     base: Path
+    file_key: str = "path"
+
+    @property
+    def file(self) -> Path | None:
+        """The file or folder that holds the table or its database; None for a server of tables or objects."""
+        return self.base / self.settings[self.file_key] if self.file_key in self.settings else None
 
     @property
     def path(self) -> Path:
@@ -303,6 +311,11 @@ class Contract:
     analyses: tuple[Analysis, ...] = ()
     row_attributes: tuple[Attribute, ...] = ()
     database: DatabaseTable | None = None
+
+    @property
+    def is_in_files(self) -> bool:
+        """True if the table is in files of this machine, which hold no other table."""
+        return self.database is None and self.server.file is not None
 
     @cached_property
     def by_name(self) -> dict[str, Attribute]:

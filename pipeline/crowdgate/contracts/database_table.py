@@ -31,6 +31,7 @@ def read_database_table(
     for at, model in enumerate(models):
         assert joins is not None, "the joins that were read have a place"
         _refuse_table_of_persons(joins / at, model, stated, found)
+        _refuse_key_from_behind(joins / at, model, models[at:])
         found.append(_joined(joins / at, model, found, unit))
     return DatabaseTable(stated, kind == "view", own, tuple(found))
 
@@ -56,6 +57,16 @@ def _refuse_table_of_persons(at: Place, model: JoinModel, own: str, before: Sequ
     kinds = {each.is_of_unit for each in before if each.name.casefold() == model.table.casefold()}
     if kinds - {model.of == "unit"}:
         (at / "of").refuse("a table of the unit and of groups", "the same in all joins of this table")
+
+
+def _refuse_key_from_behind(at: Place, model: JoinModel, onwards: Sequence[JoinModel]) -> None:
+    """Refuse a `by` that this join or a later one brings: a row would join with every row that has such cells, so it
+    would multiply."""
+    if any(model.by in each.columns for each in onwards):
+        (at / "by").refuse(
+            f"{quoted_value(model.by)} is a column that this join or a later one brings",
+            "a column of the contract's own table, or of an earlier join",
+        )
 
 
 def _joined(at: Place, model: JoinModel, before: Sequence[JoinedTable], unit: PrivacyUnit | None) -> JoinedTable:

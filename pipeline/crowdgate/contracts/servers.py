@@ -33,6 +33,11 @@ class ServerRule:
     properties: Mapping[str, ServerSetting] = field(default_factory=dict)
     is_database: bool = False
 
+    @property
+    def file_key(self) -> str:
+        """The key that names a file or folder of this machine; an empty text if there is none."""
+        return next((name for name, setting in self.keys.items() if setting is PATH), "")
+
 
 PATH = ServerSetting(rf"(?!{URL})[^\0]+", "the path of the table on this machine, relative to the contract, and no URL")
 
@@ -61,7 +66,7 @@ def read_server(root: Place, rules: Mapping[str, ServerRule]) -> Server | None:
         )
     if found is None or settings is None:
         return None
-    return Server(found, settings, root.document.path.parent)
+    return Server(found, settings, root.document.path.parent, own[found].file_key)
 
 
 def _common(rules: Sequence[ServerRule]) -> ServerRule:

@@ -85,7 +85,7 @@ def _is_countable(plan: Plan) -> bool:
 def _needs_counts(plan: Plan) -> bool:
     """Return True if gates need the classes, a row is a person, and the table is in files."""
     contract = plan.bundle.contract
-    return bool(plan.wanted_classes) and contract.unit.person is None and "path" in contract.server.settings
+    return bool(plan.wanted_classes) and contract.unit.person is None and contract.is_in_files
 
 
 def _count(plan: Plan) -> Classes:
@@ -117,12 +117,12 @@ def _key(plan: Plan) -> str:
 
 
 def _states(path: Path) -> Iterator[list[Any]]:
-    for each in (path, *(path.iterdir() if path.is_dir() else ())):
+    for each in (path, *(path.rglob("*") if path.is_dir() else ())):
         try:
             found = each.stat()
         except OSError:
             continue
-        yield [str(each), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
+        yield [str(each), found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns]
 
 
 def _counted(plan: Plan) -> Histogram:

@@ -31,9 +31,9 @@ def public_table(path: Path, contract: Contract, known: KnownNames) -> Contract 
     for each in speak:
         if not each.public:
             return f"contract {each.id} does not say that it is public"
-    found = next((each for each in speak if files <= _files(each.server.path)), None)
+    found = next((each for each in speak if each.is_in_files and files <= _files(each.server.path)), None)
     if found is None:
-        return "no contract describes this table"
+        return next((_elsewhere(each) for each in speak if not each.is_in_files), "no contract describes this table")
     return unreadable_statement(path, contract, known) or found
 
 
@@ -44,10 +44,16 @@ def why_private(contract: Contract, known: KnownNames) -> str | None:
     """
     if not contract.public:
         return f"contract {contract.id} does not say that it is public"
-    if "path" not in contract.server.settings:
-        return None
+    if not contract.is_in_files:
+        return _elsewhere(contract)
     found = public_table(contract.server.path, contract, known)
     return found if isinstance(found, str) else None
+
+
+def _elsewhere(contract: Contract) -> str:
+    """Return in words that a contract's table is where the statements of all contracts about it can't be compared."""
+    place = "in a database" if contract.database is not None else "in a store of objects"
+    return f"contract {contract.id} describes a table {place}; only one in files of this machine can be shown public"
 
 
 def unreadable_statement(path: Path, contract: Contract, known: KnownNames) -> str | None:
@@ -64,9 +70,10 @@ def unreadable_statement(path: Path, contract: Contract, known: KnownNames) -> s
 
 
 def contracts_describing(path: Path, among: Iterable[Contract]) -> list[Contract]:
-    """Return the contracts among `among` whose tables share at least one file with the table at `path`."""
+    """Return the contracts among `among` whose tables, or the databases of these, share at least one file with the
+    table at `path`."""
     files = _files(path)
-    return [each for each in among if "path" in each.server.settings and files & _files(each.server.path)]
+    return [each for each in among if each.server.file is not None and files & _files(each.server.file)]
 
 
 def _files(path: Path) -> set[object]:

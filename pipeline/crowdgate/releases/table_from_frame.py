@@ -33,18 +33,21 @@ def write(table: ArrowTable, contract: Contract) -> Path:
         raise ConfigurationError(Problem(str(contract.files[0]), None, "servers", found, expected, code=Code.CONTRACT))
     import pyarrow as pa
 
-    reader, path = arrow_reader(table), contract.server.path
+    reader, path, why = arrow_reader(table), contract.server.path, None
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".crowdgate-") as scratch:
             new = Path(scratch) / path.name  # the folder is private to its owner
             writer(new, reader, contract.server.settings)
             new.chmod(0o600)
             os.replace(new, path)
-    except pa.ArrowException:
-        raise FileFault(f"{path.name}: its format can't hold the types of all columns of the Arrow table") from None
+            return path
+    except pa.ArrowException:  # its text may hold cells
+        pass
     except OSError as error:
-        raise EnvironmentFault(f"{path} can't be written: {error.strerror}") from None
-    return path
+        why = error.strerror or "unknown reason"
+    if why is None:
+        raise FileFault(f"{path.name}: its format can't hold the types of all columns of the Arrow table")
+    raise EnvironmentFault(f"{path} can't be written: {why}")
 
 
 def _write_parquet(path: Path, reader: Any, settings: Mapping[str, str]) -> None:

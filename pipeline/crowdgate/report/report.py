@@ -71,7 +71,10 @@ class Report:
         )
 
     def _repr_html_(self) -> str:
-        """Return the page for a notebook, in a frame that keeps its style apart."""
+        """Return the page for a notebook, in a frame that keeps its style apart; of a private page the title only, as
+        notebooks are stored and shared."""
+        if self.access is permissions.PRIVATE_PAGE:
+            return f"<p>{html.escape(self.title)} (private: write it to a file)</p>"
         return f'<iframe srcdoc="{html.escape(self.html())}" title="{html.escape(self.title)}" {_FRAME}></iframe>'
 
     def write(self, path: Path) -> None:

@@ -20,6 +20,8 @@ from crowdgate.sources.people import RowsByPerson, bounded_entries, bounded_hist
 from crowdgate.sources.persons import person_entries, person_histogram, row_view
 from crowdgate.sources.source import Batch, Source, TablePart, table_changed
 
+_ENTRIES = 3 << 22
+"""Entries of people that are not added yet: some 350 MB with their ids."""
 Progress = Callable[[int], None]
 """A callback with the number of bytes of some parts that have been read."""
 
@@ -146,12 +148,13 @@ def _row_view(task: CountingTask) -> View:
 
 def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCounts:
     """Return the sum of PartialCounts. Those not added yet are added once they outnumber the total, so each is sorted
-    only a few times.
+    only a few times; of people also once they are so many that they fill memory.
     """
     held = [_empty_partial(task)]
     for each in partials:
         held.append(each)
-        if sum(map(_size, held[1:])) >= _size(held[0]):
+        least = 0 if each.people is None else _ENTRIES
+        if sum(map(_size, held[1:])) >= max(_size(held[0]), least):
             held = [_sum(held)]
     return _sum(held)
 

@@ -7,6 +7,7 @@ must be texts.
 import zipfile
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,10 +43,9 @@ class ExcelFiles:
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches, as texts."""
         del unique
-        import pyarrow as pa
-
-        places = [sheet_names(part.path, self.sheet).index(name) for name in columns]
-        loaded = pa.record_batch(_sheet(part.path, self.sheet, dtypes="string"))
+        header = sheet_names(part.path, self.sheet)
+        places = [header.index(name) for name in columns]
+        loaded = _sheet(part.path, self.sheet)
         for start in range(0, loaded.num_rows, BATCH_ROWS):
             piece = loaded.slice(start, BATCH_ROWS)
             cells = {name: piece.column(place) for name, place in zip(columns, places, strict=True)}
@@ -53,9 +53,12 @@ class ExcelFiles:
 
 
 def sheet_names(path: Location, sheet: str) -> tuple[str, ...]:
-    """Return the texts of a sheet's first row. Raises FileFault if there is no such sheet or the file can't be read."""
-    found = _sheet(path, sheet, n_rows=0, dtypes="string").available_columns()
-    return tuple(column.name for column in sorted(found, key=lambda column: int(column.index)))
+    """Return the texts of a sheet's first row; a column without one has its number. Raises FileFault if there is no
+    such sheet or the file can't be read.
+    """
+    first = _sheet(path, sheet, header_row=None, n_rows=1)  # as a header, repeated texts would get other names
+    texts = [column[0].as_py() if first.num_rows else None for column in first.columns]
+    return tuple(text or f"(column {at})" for at, text in enumerate(texts, 1))
 
 
 def excel_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
@@ -67,8 +70,11 @@ def excel_header(path: Location, settings: Mapping[str, str], expected: Collecti
 
 
 def _sheet(path: Location, sheet: str, **options: Any) -> Any:
-    """Return a loaded sheet. Raises FileFault, also instead of the library's own errors, which may quote cells."""
+    """Return the cells of a sheet as texts (a record batch). Raises FileFault, also instead of the library's own
+    errors and panics, which may quote cells.
+    """
     import fastexcel
+    import pyarrow as pa
 
     _check_size(path)
     assert isinstance(path, Path), "workbooks are read on this machine only"
@@ -76,11 +82,17 @@ def _sheet(path: Location, sheet: str, **options: Any) -> Any:
     try:
         workbook = fastexcel.read_excel(path)
         found = _name(path, workbook.sheet_names, sheet)
-        return workbook.load_sheet(found, **options)
-    except fastexcel.FastExcelError:
-        pass
+        return pa.record_batch(workbook.load_sheet(found, dtypes="string", **options))
+    except BaseException as error:
+        if isinstance(error, FileFault) or not _is_of_reader(error):
+            raise
     what = "the workbook can't be read" if found is None else f"sheet {found!r} can't be read"
     raise FileFault(f"{path.name}: {what}")
+
+
+def _is_of_reader(error: BaseException) -> bool:
+    """Return whether an error is one of the library. A panic of its Rust code is no Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _name(path: Location, names: Sequence[str], sheet: str) -> str:
@@ -100,10 +112,11 @@ def _check_size(path: Location) -> None:
                 raise FileFault(f"{path.name}: the workbook is protected by a password, or of a format before 2007")
             return
         file.seek(0)
-        try:
+        size = None
+        with suppress(zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, EOFError):
             size = _decompressed(zipfile.ZipFile(file))
-        except (zipfile.BadZipFile, zlib.error, RuntimeError, ValueError, EOFError):
-            raise FileFault(f"{path.name}: not a readable Excel workbook") from None
+    if size is None:
+        raise FileFault(f"{path.name}: not a readable Excel workbook")
     if size > LARGEST_WORKBOOK:
         raise FileFault(f"{path.name}: the workbook has more than {LARGEST_WORKBOOK >> 20} MiB: write it as Parquet")
 

@@ -6,7 +6,7 @@ their values are cells.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -30,13 +30,13 @@ class Slice:
     their number (0: unknown).
     """
 
-    path: Location
+    path: Location = field(repr=False)
     size: int
     stamp: Stamp
     first: int = 0
     last: int = 0
     rows: int = 0
-    partition: Partition = ()
+    partition: Partition = field(default=(), repr=False)
 
     @property
     def load(self) -> float:
@@ -75,6 +75,11 @@ class FilePart:
         """The total bytes of all slices."""
         return sum(each.size for each in self.slices)
 
+    @property
+    def variables(self) -> set[str]:
+        """The variables of the environment that reading takes."""
+        return {name for each in self.slices if not isinstance(each.path, Path) for name in each.path.variables}
+
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield batches of all slices. Before and after, each file must be as it was when the table was opened."""
         before = 0
@@ -110,7 +115,7 @@ class FileSource:
     """A table in opened files."""
 
     parts: tuple[FilePart, ...]
-    paths: tuple[Location, ...]
+    paths: tuple[Location, ...] = field(repr=False)
 
     def fingerprint(self) -> object:
         """Return the stamp of every file, which changes with the file."""
@@ -132,8 +137,8 @@ def file_reader(
     defaults = {key: setting.default for key, setting in rule.properties.items() if setting.default is not None}
 
     def opened_table(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
-        own = contract.server.reader == name
-        stated = contract.server.settings if own else defaults
+        settings = contract.server.settings  # of another format or place: it can state this one's delimiter too
+        stated = {key: settings.get(key, default) for key, default in defaults.items()}
         place = contract.server.path if path is None else path
         return open_files(table_files(place, suffixes), make(stated), needed)
 

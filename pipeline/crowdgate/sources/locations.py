@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import unquote, unquote_to_bytes
@@ -32,6 +32,10 @@ class RemoteFile(Protocol):
     def name(self) -> str:
         """The last part of its path."""
 
+    @property
+    def variables(self) -> Sequence[str]:
+        """The variables of the environment that opening it takes."""
+
     def __hash__(self) -> int:
         """Return a hash of the place of the file."""
 
@@ -49,8 +53,8 @@ Location: TypeAlias = Path | RemoteFile
 class TableFile:
     """A file of a table, with the columns that its folders state."""
 
-    location: Location
-    partition: Partition = ()
+    location: Location = field(repr=False)
+    partition: Partition = field(default=(), repr=False)
 
 
 def opened(location: Location) -> AbstractContextManager[Any]:
@@ -122,10 +126,11 @@ def table_files(place: Path, suffixes: Sequence[str]) -> list[TableFile]:
             )
             raise FileFault(f"{place.name}: {why}")
         return [TableFile(place)]
-    try:
+    found = None
+    with suppress(OSError):  # it names folders, and so values
         found = [TableFile(path, partition(folders)) for path, folders in _walk(place, tuple(suffixes), ())]
-    except OSError:
-        raise FileFault(f"{place.name}: the directory cannot be opened") from None
+    if found is None:
+        raise FileFault(f"{place.name}: the directory cannot be opened")
     if not found:
         raise FileFault(f"{place.name}: the directory holds no *{' or *'.join(suffixes)} file")
     return found
@@ -135,10 +140,35 @@ def _walk(folder: Path, suffixes: tuple[str, ...], above: tuple[str, ...]) -> It
     for path in sorted(folder.iterdir()):
         if path.name.startswith("."):
             continue
-        if "=" in path.name and path.is_dir():
-            yield from _walk(path, suffixes, (*above, path.name))
+        if path.is_dir():
+            if "=" in path.name:
+                yield from _walk(path, suffixes, (*above, path.name))
+            elif not is_of_tools(path.name):
+                _refuse_files_below(path, suffixes)
         elif path.name.lower().endswith(suffixes) and path.is_file():
             yield path, above
+
+
+def _refuse_files_below(folder: Path, suffixes: tuple[str, ...]) -> None:
+    def unreadable(error: OSError) -> None:
+        raise error
+
+    for _, folders, files in os.walk(folder, onerror=unreadable):
+        folders[:] = [each for each in folders if not each.startswith(".") and not is_of_tools(each)]
+        if any(each.lower().endswith(suffixes) and not each.startswith(".") for each in files):
+            raise other_folder()
+
+
+def is_of_tools(folder: str) -> bool:
+    """Return whether a folder is one in which tools keep logs and unfinished work, such as `_temporary`."""
+    return folder.startswith("_") and "=" not in folder
+
+
+def other_folder() -> FileFault:
+    """Return the fault of a table with a file in a folder that states no column, without the folder's name."""
+    return FileFault(
+        "the table has files in a folder that is not named column=value: name the folder that holds them, or move them"
+    )
 
 
 def partition(folders: Sequence[str]) -> Partition:

@@ -6,6 +6,7 @@ number of rows are looked at.
 
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_FOOTER
@@ -40,10 +41,12 @@ _BY_LOGICAL = {
 def parquet_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
     """Return the columns of a Parquet file. Raises FileFault if its footer can't be read, OSError without a file."""
     del settings, expected  # they are about text
-    try:
-        return TableHeader(path.name, "the footer", tuple(_columns(_footer(path))))
-    except ValueError:
-        raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged") from None
+    columns = None
+    with suppress(ValueError):  # it can hold the footer's statistics, which are cells
+        columns = tuple(_columns(_footer(path)))
+    if columns is None:
+        raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged")
+    return TableHeader(path.name, "the footer", columns)
 
 
 def _footer(path: Location) -> bytes:

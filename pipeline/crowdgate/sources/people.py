@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,12 @@ from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import LONGEST_ID
 from crowdgate.sampling import Draws, SecretKey, row_draws
 from crowdgate.sources.encode import is_text, plain, shortened, texts
+from crowdgate.system.arrow_memory import system_memory_pool
 
 NOBODY = -1
 _SLICE = 1 << 16
+_ENTRIES = 1 << 19
+"""Entries whose rows are chosen at once, unless one person has more."""
 _DIGITS = {16: 11, 32: 24, 64: 53}
 """The number of binary digits of a float's fraction, by the width of its type (IEEE 754)."""
 
@@ -63,7 +67,7 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     tuples: list[tuple[Word, ...]] = [packing.empty()]
     rows_each = [np.zeros(0, dtype=np.int64)]
     for ids, records in batches:
-        cells.append(_as_bytes(ids))
+        cells.append(ids if pa.types.is_integer(ids.type) else _as_bytes(ids))
         rows_each.append(np.ones(records.rows, dtype=np.int64) if records.counts is None else records.counts)
         keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
         tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
@@ -105,10 +109,13 @@ def _codes(view: View, records: Records) -> Iterator[Codes]:
 
 def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
     """Return the rows of all parts (at least one), counted by person and tuple over the whole table."""
+    parts = [part for part in parts if part.named or len(part.ids)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     # ids of all parts in one dictionary; `numbers` leads from a part's id to its place there
-    together = pa.chunked_array([part.ids for part in parts], pa.large_binary()).dictionary_encode().combine_chunks()
+    with system_memory_pool():
+        ids = pa.chunked_array([part.ids for part in parts], pa.large_binary())
+        together = ids.dictionary_encode().combine_chunks()
     ends = np.cumsum([0, *(len(part.ids) for part in parts)])
     numbers = together.indices.to_numpy(zero_copy_only=False)
     # a part's ids begin at its end of the one before
@@ -150,8 +157,24 @@ def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKe
     """Return the number of retained rows of each of these entries: each person retains the `most` rows with the
     smallest draws.
     """
-    if not len(entries):
-        return people.counts[:0]
+    edges = _stretches(people.of[entries])
+    found = [_chosen_of(people, entries[first:last], most, key) for first, last in pairwise(edges)]
+    return np.concatenate([people.counts[:0], *found])
+
+
+def _stretches(owner: AnyIntegers) -> list[int]:
+    """Return where stretches of entries begin and end, so that each has all entries of its people. Entries are ordered
+    by their people.
+    """
+    edges = [0]
+    while edges[-1] < len(owner):
+        last = owner[min(edges[-1] + _ENTRIES, len(owner)) - 1]
+        edges.append(int(np.searchsorted(owner, last, side="right")))
+    return edges
+
+
+def _chosen_of(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
+    """Return the number of retained rows of each of these entries, which are all entries of some people."""
     counts = people.counts[entries]
     # one line per row again: its entry, and which of the entry's equal rows it is
     entry = np.repeat(np.arange(len(entries)), counts)
@@ -167,24 +190,48 @@ def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKe
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
     """Return marks of each owner's `most` smallest draws; among equal draws, the first ones."""
-    # by owner, then by draw
-    order = np.lexsort((draws, owner))
+    order = _by_owner_and_draw(owner, draws)
     sorted_owner = owner[order]
-    first = np.searchsorted(sorted_owner, sorted_owner, side="left")  # where this owner begins
-    # the places below `most` within each owner's stretch
-    marked = np.zeros(len(owner), dtype=np.bool_)
-    marked[order[np.arange(len(order)) - first < most]] = True
+    # the place at `most` before, where it has the same owner, has taken the last of its places
+    late = np.zeros(len(owner), dtype=np.bool_)
+    late[most:] = sorted_owner[most:] == sorted_owner[:-most]
+    marked = np.ones(len(owner), dtype=np.bool_)
+    marked[order[late]] = False
     return marked
+
+
+def _by_owner_and_draw(owner: AnyIntegers, draws: Draws) -> AnyIntegers:
+    """Return the indices that sort by owner, then by draw; equal draws of an owner stay in their order."""
+    # both in one number, with the first bits of each draw: draws that share them are rare
+    bits = int(owner.max()).bit_length() if len(owner) else 0
+    both = (owner.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | (draws >> np.uint64(bits))
+    order: AnyIntegers = np.argsort(both)
+    both = both[order]
+    return np.lexsort((draws, owner)) if (both[1:] == both[:-1]).any() else order
 
 
 def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
     """Return the distinct usable ids, and for every row the index of its id among them, or NOBODY."""
-    encoded = pa.chunked_array(cells, pa.large_binary()).combine_chunks().dictionary_encode()
-    numbers = encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
-    # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
-    named = _names_person(encoded.dictionary)
-    places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
-    return encoded.dictionary.filter(pa.array(named)), places[numbers]
+    with system_memory_pool():
+        ids, indices = _distinct(cells)
+        numbers = indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
+        # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
+        named = _names_person(ids)
+        places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
+        return ids.filter(pa.array(named)), places[numbers]
+
+
+def _distinct(cells: Sequence[Any]) -> tuple[Any, Any]:
+    """Return the distinct ids as bytes, and for every row the index of its id among them or null. Whole numbers of one
+    type are compared as such, which is quicker than their texts.
+    """
+    kinds = {each.type for each in cells}
+    if len(kinds) == 1 and pa.types.is_integer(kind := kinds.pop()):
+        encoded = pa.chunked_array(cells, kind).combine_chunks().dictionary_encode()
+        return _as_bytes(encoded.dictionary), encoded.indices
+    texts = [_as_bytes(each) if pa.types.is_integer(each.type) else each for each in cells]
+    encoded = pa.chunked_array(texts, pa.large_binary()).combine_chunks().dictionary_encode()
+    return encoded.dictionary, encoded.indices
 
 
 def _as_bytes(cells: Any) -> Any:

@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +20,24 @@ from typing import TYPE_CHECKING, Any
 from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.sources.files import FileFormat, FileSource, HeaderReader, header_of, open_files
-from crowdgate.sources.locations import Stamp, TableFile, partition, table_files
+from crowdgate.sources.locations import Stamp, TableFile, is_of_tools, other_folder, partition, table_files
 from crowdgate.sources.source import Reader
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.sources.table_header import TableHeader
 
+LONGEST_KEY = 1024
+"""The most characters of a key."""
+_PART = r"[^/?#\x00-\x1f\x7f\ud800-\udfff]+"
 LOCATION = ServerSetting(
-    r"s3://[^/\s?#@]+(/[^?#\0]*)?", "s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all objects below"
+    rf"s3://[A-Za-z0-9._-]{{1,255}}(?!.{{{LONGEST_KEY + 2}}})(/{_PART})*/?",
+    "s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all objects below; "
+    f"a key of at most {LONGEST_KEY} characters, without control characters, ?, # and //",
 )
 ENDPOINT = ServerSetting(r"https?://[^/\s?#@]+/?|", "the URL of the store, without user and password", "")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_TOKEN, _REGION = "AWS_SESSION_TOKEN", "AWS_REGION"
 
 
 @dataclass(frozen=True)
@@ -39,12 +45,17 @@ class ObjectFile:
     """An object of a store: its path, `BUCKET/KEY`, and the store's URL (empty: Amazon's)."""
 
     endpoint: str
-    path: str
+    path: str = field(repr=False)
 
     @property
     def name(self) -> str:
         """The last part of the key."""
         return self.path.rstrip("/").rpartition("/")[2]
+
+    @property
+    def variables(self) -> Sequence[str]:
+        """The variables that hold the keys of the store."""
+        return (*_KEYS, _TOKEN, _REGION)
 
     @contextmanager
     def opened(self) -> Iterator[Any]:
@@ -53,10 +64,13 @@ class ObjectFile:
             yield file
 
     def stamp(self) -> Stamp:
-        """Return the size of the object, its ETag, and its version and last change where the store states them."""
+        """Return the size of the object, its ETag, and its version and last change where the store states them. Raises
+        FileFault without an ETag."""
         with self.opened() as file:
-            stated = file.metadata() or {}
-            return int(file.size()), *(stated.get(name) for name in ("ETag", "VersionId", "Last-Modified"))
+            stated, size = file.metadata() or {}, int(file.size())
+        if not stated.get("ETag"):
+            raise FileFault(f"{self.name}: the store states no ETag, so a change of the object would not be seen")
+        return size, *(stated.get(name) for name in ("ETag", "VersionId", "Last-Modified"))
 
 
 @lru_cache
@@ -71,8 +85,8 @@ def store(endpoint: str) -> Any:
     return S3FileSystem(
         access_key=os.environ[_KEYS[0]],
         secret_key=os.environ[_KEYS[1]],
-        session_token=os.environ.get("AWS_SESSION_TOKEN"),
-        region=os.environ.get("AWS_REGION", "us-east-1"),
+        session_token=os.environ.get(_TOKEN),
+        region=os.environ.get(_REGION, "us-east-1"),
         endpoint_override=host or None,
         scheme=scheme or "https",
         connect_timeout=10,
@@ -115,12 +129,14 @@ def objects(settings: Mapping[str, str], suffixes: tuple[str, ...]) -> list[Tabl
             f"keys of the environment are sent to no store that a contract alone names; set AWS_ENDPOINT_URL={endpoint}"
             " once you trust it"
         )
+    found, why = None, ""
     try:
         found = list(_listed(endpoint, path, suffixes))
-    except OSError as error:  # its text may hold keys of objects, and so values
+    except (OSError, ValueError) as error:  # its text may hold keys of objects, and so values
         status = re.search(r"HTTP status (\d{3})", str(error))
         why = f" (status {status[1]})" if status else ""
-        raise EnvironmentFault(f"the store of the table can't be read{why}") from None
+    if found is None:
+        raise EnvironmentFault(f"the store of the table can't be read{why}")
     if not found:
         raise FileFault(f"the store has no object *{' or *'.join(suffixes)} at the location of the table")
     return found
@@ -136,5 +152,8 @@ def _listed(endpoint: str, path: str, suffixes: tuple[str, ...]) -> Iterator[Tab
     below = store(endpoint).get_file_info(FileSelector(root, allow_not_found=True, recursive=True))
     for each in sorted((each for each in below if each.type is FileType.File), key=lambda each: str(each.path)):
         *folders, name = each.path.removeprefix(root + "/").split("/")
-        if name.lower().endswith(suffixes) and not name.startswith(".") and all("=" in folder for folder in folders):
+        hidden = any(part.startswith(".") for part in (*folders, name)) or any(map(is_of_tools, folders))
+        if name.lower().endswith(suffixes) and not hidden:
+            if not all("=" in folder for folder in folders):
+                raise other_folder()
             yield TableFile(ObjectFile(endpoint, each.path), partition(folders))

@@ -3,7 +3,7 @@ another.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -27,9 +27,9 @@ class Batch:
 
     rows: int
     ragged: int
-    cells: Mapping[str, Cells]
+    cells: Mapping[str, Cells] = field(repr=False)
     done: int
-    counts: Integers | None = None
+    counts: Integers | None = field(default=None, repr=False)
 
 
 class TablePart(Protocol):

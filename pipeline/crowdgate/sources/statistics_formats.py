@@ -70,10 +70,9 @@ class StatisticsFiles:
         """Return the values of a variable as Arrow cells."""
         import pyarrow as pa
 
-        encoding = said.file_encoding or "UTF-8"
-        if any(isinstance(value, str) for value in values):
-            return pa.array([_text_bytes(value, encoding) for value in values], pa.binary())
         labels = said.variable_value_labels.get(name, {}) if self.labels else {}
+        if any(isinstance(value, str) for value in values):
+            return pa.array(_texts(values, labels, said.file_encoding or "UTF-8"), pa.binary())
         if labels:
             known = {float(code): label for code, label in labels.items() if isinstance(code, int | float)}
             return pa.array([known.get(value, _number_text(value)) for value in values], pa.string())
@@ -83,6 +82,13 @@ class StatisticsFiles:
             return days
         narrow = said.readstat_variable_types.get(name) == "float"  # ids beyond 2^24 name nobody then
         return pa.array(numbers.astype(np.float32) if narrow else numbers, from_pandas=True)
+
+
+def _texts(values: Sequence[Any], labels: Mapping[Any, str], encoding: str) -> list[bytes | None]:
+    """Return texts, or their labels, as bytes of UTF-8."""
+    known = {code.encode(): label.encode() for code, label in labels.items() if isinstance(code, str)}
+    cells = [_text_bytes(value, encoding) for value in values]
+    return [cell if cell is None else known.get(cell, cell) for cell in cells]
 
 
 def _text_bytes(value: object, encoding: str) -> bytes | None:

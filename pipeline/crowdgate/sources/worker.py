@@ -36,8 +36,13 @@ def main() -> None:
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Read the counter, then groups of parts; write an answer to each. Raises EOFError after the last one."""
-    counter: Counter = pickle.load(questions)
+    """Read variables of the environment and the counter, then groups of parts; write an answer to each. Raises EOFError
+    after the last one.
+    """
+    variables: dict[str, str]
+    counter: Counter
+    variables, counter = pickle.load(questions)
+    os.environ.update(variables)
     while True:
         pickle.dump(_answer(counter, pickle.load(questions)), answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
@@ -49,7 +54,7 @@ def _answer(counter: Counter, parts: Sequence[TablePart]) -> PartialCounts | Exc
     except FileFault as error:
         return FileFault(str(error))
     except Exception as error:
-        return RuntimeError(f"a worker failed: {type(error).__name__}: {error}")
+        return RuntimeError(f"a worker failed: {type(error).__name__}")  # its text may hold cells
 
 
 if __name__ == "__main__":

@@ -16,16 +16,18 @@ from itertools import accumulate, groupby
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen
 
-from crowdgate.settings import KEY_VARIABLE, PASSPHRASE_VARIABLE
 from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts, Progress, serial
+from crowdgate.sources.files import FilePart
 from crowdgate.sources.source import TablePart
+from crowdgate.system.child_environment import without_secrets
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.worker")
 _GROUPS_PER_WORKER = 4
 """More groups keep all workers busy to the end; each costs its own merge."""
-_SECRETS = (KEY_VARIABLE, PASSPHRASE_VARIABLE, "PGPASSWORD")
 _Worker = Popen[bytes]
 _Group = list[TablePart]
+_Task = tuple[dict[str, str], Counter]
+"""Variables of the environment and the counter, which a worker gets before its first group."""
 
 
 @contextmanager
@@ -45,8 +47,13 @@ def executor_of(workers: int) -> Iterator[ExecutorFor]:
 
 
 def _start() -> _Worker:
-    environment = {name: value for name, value in os.environ.items() if name not in _SECRETS}
-    return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
+    return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=without_secrets())
+
+
+def _variables(parts: Sequence[TablePart]) -> dict[str, str]:
+    """Return the variables of the environment without which the parts can't be read."""
+    names = {name for part in parts if isinstance(part, FilePart) for name in part.variables}
+    return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
@@ -55,7 +62,8 @@ def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
         if len(groups) == 1:  # a small table, a database or a stream: it may exist in this process only
             yield counter(parts, progress)
             return
-        for group, found in zip(groups, _answers(started, counter, groups), strict=True):
+        task = (_variables(parts), counter)
+        for group, found in zip(groups, _answers(started, task, groups), strict=True):
             if isinstance(found, Exception):
                 raise found
             yield counter(group, None) if found is None else found
@@ -76,12 +84,12 @@ def part_groups(parts: Sequence[TablePart], most: int) -> list[_Group]:
 
 
 def _answers(
-    started: list[_Worker], counter: Counter, groups: Sequence[_Group]
+    started: list[_Worker], task: _Task, groups: Sequence[_Group]
 ) -> Iterator[PartialCounts | Exception | None]:
     """Yield the answer to each group, in order; None if its worker is lost. One thread waits for each worker."""
     free: SimpleQueue[_Worker] = SimpleQueue()
     for each in started:
-        _send(each, counter)
+        _send(each, task)
         free.put(each)
 
     def ask(group: _Group) -> PartialCounts | Exception | None:
@@ -90,7 +98,7 @@ def _answers(
         if found is None:
             worker = _start()
             started.append(worker)
-            _send(worker, counter)
+            _send(worker, task)
         free.put(worker)
         return found
 

@@ -27,7 +27,9 @@ POSTGRES_TABLES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver f
 S3 = Extra("s3", "obstore", "obstore")
 EXCEL = Extra("excel", "fastexcel", "fastexcel")
 STATISTICS = Extra("statistics", "pyreadstat", "pyreadstat")
-EXTRAS = (RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, S3, EXCEL, STATISTICS)
+EXTRAS = (
+    RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, POSTGRES_TABLES, S3, EXCEL, STATISTICS,
+)  # fmt: skip
 
 
 def need(extra: Extra, where: str, file: str = "command line") -> None:

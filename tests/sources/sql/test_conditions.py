@@ -2,6 +2,7 @@
 
 import io
 import logging
+import os
 import signal
 import sqlite3
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
@@ -170,11 +172,19 @@ def _is_reading(schema_name: str) -> bool:
         return bool(cursor.fetchone()[0])
 
 
+def _wait_until_reading(schema_name: str, is_alive: Callable[[], bool] = lambda: True) -> None:
+    """Return once a session reads. Fails after a minute, or as soon as its process has ended."""
+    deadline = time.monotonic() + 60
+    while not _is_reading(schema_name):
+        assert is_alive(), "the process ended before it read"
+        assert time.monotonic() < deadline, "no session read within a minute"
+        time.sleep(0.1)
+
+
 @pytest.mark.thorough
 def test_a_connection_that_is_lost_is_one_clear_error(slow: Contract) -> None:
     def end() -> None:
-        while not _is_reading(schema(slow)):
-            time.sleep(0.1)
+        _wait_until_reading(schema(slow))
         postgres_server().execute(_END)
 
     killer = threading.Thread(target=end)
@@ -190,6 +200,8 @@ def test_a_file_that_is_no_database_is_one_clear_error(workshop: Workshop, engin
     path = workshop.contract.parent / f"patients.{engine}"
     path.write_bytes(MARK.encode() * 1000)
     assert "patients: the database" in fault(contract)
+    with pytest.raises(ConfigurationError, match="the database"):  # it is here, so nothing is absent
+        check_table(contract)
     path.unlink()
     assert "can't be reached" in fault(contract)
     assert check_table(contract).absent is not None
@@ -212,6 +224,22 @@ def test_a_table_that_changes_after_it_was_opened_is_a_file_fault(workshop: Work
                 connection.execute("ALTER TABLE patients ADD COLUMN more")
         with pytest.raises(FileFault, match="the input changed while it was read"):
             count_table(source, CountingTask(contract, ("age", "ward"), {}), serial())
+
+
+def test_a_file_that_changes_between_two_reads_is_a_file_fault(workshop: Workshop) -> None:
+    """Its size and the time of its last change are the same."""
+    contract, path = clinic(workshop, "sqlite"), workshop.contract.parent / "patients.sqlite"
+    source, before = open_source(contract, ("age", "ward")), path.stat()
+    task = CountingTask(contract, ("age", "ward"), {})
+    assert count_table(source, task, serial()).facts.rows == 60
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE patients SET ward = 'north'")
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert path.stat().st_size == before.st_size
+    with pytest.raises(FileFault, match="the input changed while it was read"):
+        count_table(source, task, serial())
+    with pytest.raises(FileFault, match="the input changed while it was read"):
+        list(source.parts[0].read(("ward",), ()))
 
 
 def _again(workshop: Workshop, engine: str) -> Contract:
@@ -251,9 +279,11 @@ def test_a_kill_while_the_database_reads_charges_once(workshop: Workshop, where:
     call = "from crowdgate_flows.command import main; main()"
     run = [sys.executable, "-c", call, "release", str(workshop.policy), "--as-of", "2030-01-01"]
     with subprocess.Popen(run, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=workshop.root) as client:
-        while not _is_reading(at):
-            assert client.poll() is None
-            time.sleep(0.2)
+        try:
+            _wait_until_reading(at, lambda: client.poll() is None)
+        except AssertionError:
+            client.kill()
+            raise
         if where == "client":
             client.kill()
         postgres_server().execute(_END)

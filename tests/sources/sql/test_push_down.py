@@ -1,6 +1,9 @@
 """A database counts as a file does: the same codes, the same row faults, whatever the cells are."""
 
 import datetime as dt
+import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -26,6 +29,7 @@ from crowdgate.sampling import SecretKey
 from crowdgate.sources import SOURCES, open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.sources.ingested import ingestion_figures, units
+from crowdgate.sources.sql.postgres import Postgres
 from tests.databases import DATABASES
 from tests.examples import examples
 
@@ -163,6 +167,40 @@ def test_push_down_agrees_with_the_file_on_persons(engine: str, tmp_path: Path, 
     line = written(rows, tmp_path, engine, pa.array(ids, {"decimal": pa.decimal128(10, 2)}.get(kind)))
     contract = contract_of(PrivacyUnit("id", 2), tmp_path)
     assert counted(in_database(contract, line)) == counted(contract)
+
+
+_READ = """
+import sys
+from crowdgate.sources.sql.duckdb import DuckDB
+engine = DuckDB()
+with engine.session({"database": sys.argv[1], "schema": "main"}) as session:
+    (column,) = session.relation("t").columns
+    query = f"SELECT {engine.cell('seen', column, 50)} AS seen FROM main.t"
+    print(*(cell for batch in session.rows(query) for cell in batch.column(0).to_pylist()))
+"""
+
+
+def test_a_moment_is_read_in_utc_as_from_a_file_whatever_the_time_zone_of_the_machine(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    with duckdb.connect(str(tmp_path / "t.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (seen TIMESTAMPTZ)")
+        connection.execute("INSERT INTO t VALUES ('2024-01-05 00:00:00+00'), ('2024-01-05 03:30:01.5+03'), (NULL)")
+    call = [sys.executable, "-c", _READ, str(tmp_path / "t.duckdb")]
+    done = subprocess.run(call, env={**os.environ, "TZ": "America/New_York"}, check=True, capture_output=True)
+    assert done.stdout.decode().strip() == "b'2024-01-05 00:00:00Z' b'2024-01-05 00:30:01.5Z' None"
+
+
+@pytest.mark.thorough
+def test_a_moment_of_postgresql_is_one_of_utc(tmp_path: Path) -> None:
+    moments = pa.array([dt.datetime(2024, 1, 5, tzinfo=dt.UTC), None], pa.timestamp("us", "UTC"))
+    line = yaml.safe_load(DATABASES["postgres"](tmp_path, {"t": pa.table({"seen": moments})}))
+    engine, stated = Postgres(), {key: str(value) for key, value in line.items()} | {"timeout": "60"}
+    with engine.session(stated) as session:
+        relation = session.relation("t")
+        assert relation is not None
+        query = f"SELECT {engine.cell('seen', relation.columns[0], 50)} AS seen FROM {engine.relation(stated, 't')}"
+        cells = [cell for batch in session.rows(query) for cell in batch.column(0).to_pylist()]
+    assert cells == [b"2024-01-05 00:00:00Z", None]
 
 
 def test_every_database_has_a_writer() -> None:

@@ -16,9 +16,10 @@ FILE = "postgresql"
 LONGEST_URL = 4095
 _OPTIONS = (
     "host", "port", "user", "passfile", "connect_timeout", "sslmode", "sslrootcert", "sslcert", "sslkey", "sslcrl",
-    "channel_binding", "target_session_attrs", "service", "gssencmode", "krbsrvname", "require_auth",
+    "channel_binding", "target_session_attrs", "service", "gssencmode", "krbsrvname",
 )  # fmt: skip
-"""Options that a URL may have after `?`: those of libpq that choose and secure a connection, none for the session."""
+"""Options that a URL may have after `?`: those of libpq that choose and secure a connection, none for the session and
+none that lets a server learn the password."""
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ A new engine is one subclass of `Dialect` and one line in `crowdgate.sources`. I
 - how a name is quoted (`quoted`), and how the table is named in FROM (`relation`);
 - which type a column has (`cell_type`), so that `check` finds columns that can't fit the contract;
 - how a cell is selected (`cell`), so that GROUP BY merges only cells that are equal for every reader: texts as the
-  bytes of UTF-8 whatever the collation, and decimals, days and other types as their text. No cell may raise an error;
+  bytes of UTF-8 whatever the collation, and decimals, days and other types as their text, moments of a time zone in
+  UTC with a Z at the end. No cell may raise an error;
 - how the engine is opened (`session`) with one snapshot for everything that it reads, without extensions, temporary
   files and access to anything else;
 - which of its errors is which `Trouble`. The text of an error is never shown: it can hold cells and passwords.
@@ -83,6 +84,10 @@ class Dialect(ABC):
         """Return a text of a contract as a string of SQL."""
         return "'" + text.replace("'", "''") + "'"
 
+    def function(self, name: str) -> str:
+        """Return the name of a function of the engine, which nothing in a database may replace."""
+        return name
+
     def relation(self, settings: Mapping[str, str], name: str) -> str:
         """Return a table as FROM names it."""
         return f"{self.quoted(settings['schema'])}.{self.quoted(name)}"
@@ -107,7 +112,7 @@ class Dialect(ABC):
     def key(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return an expression of a key that joins tables: NULL where its type merges whole numbers."""
         found, limit = self.identifier(expression, column, longest), self.merging.get(column.type)
-        return found if limit is None else f"CASE WHEN abs({expression}) < {limit} THEN {found} END"
+        return found if limit is None else f"CASE WHEN {self.function('abs')}({expression}) < {limit} THEN {found} END"
 
     @abstractmethod
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:

@@ -23,8 +23,6 @@ _OFF: dict[str, Any] = {
     "allow_unsigned_extensions": "false",
     "temp_directory": "",
 }
-_ENCODE, _LEFT, _REPLACE = (f"system.main.{name}" for name in ("encode", "left", "regexp_replace"))
-"""Functions of DuckDB by their whole names, which no macro of a file can take."""
 _WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 _FLOAT = ("FLOAT", "DOUBLE")
 _TYPES = {
@@ -44,6 +42,10 @@ class DuckDB(Dialect):
 
     name, title, extra = "duckdb", "DuckDB", DUCKDB
     merging = MappingProxyType({"FLOAT": 2**24, "DOUBLE": 2**53})
+
+    def function(self, name: str) -> str:
+        """Return the whole name of a function, which no macro of a file can take."""
+        return f"system.main.{name}"
 
     def relation(self, settings: Mapping[str, str], name: str) -> str:
         """Return the table of the schema, or the rows of the Parquet file."""
@@ -68,13 +70,17 @@ class DuckDB(Dialect):
             return f"CAST({expression} AS BIGINT)"
         if column.type in (*_FLOAT, "BOOLEAN", "BLOB"):
             return expression
-        return f"{_ENCODE}({_LEFT}(CAST({expression} AS VARCHAR), {longest + 1}))"
+        text = f"CAST({expression} AS VARCHAR)"
+        if column.type == "TIMESTAMP WITH TIME ZONE":
+            text = f"{self.function('regexp_replace')}({text}, '[+]00$', 'Z')"
+        return f"{self.function('encode')}({self.function('left')}({text}, {longest + 1}))"
 
     def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return the cell; a decimal without the zeros at its end."""
         if not column.type.startswith("DECIMAL") or column.type.endswith(",0)"):
             return self.cell(expression, column, longest)
-        return f"{_ENCODE}({_REPLACE}(CAST({expression} AS VARCHAR), '\\.?0+$', ''))"
+        text = f"{self.function('regexp_replace')}(CAST({expression} AS VARCHAR), '\\.?0+$', '')"
+        return f"{self.function('encode')}({text})"
 
     def place(self, contract: Contract, path: Path | None) -> Mapping[str, str]:
         """Return the server's settings with the absolute path of the file."""
@@ -95,7 +101,7 @@ class DuckDB(Dialect):
         try:
             if _is_parquet(settings):
                 connection.execute(f"SET allowed_paths = [{self.literal(path)}]")
-            for setting in ("enable_external_access = false", "lock_configuration = true"):
+            for setting in ("TimeZone = 'UTC'", "enable_external_access = false", "lock_configuration = true"):
                 connection.execute(f"SET {setting}")
             connection.execute("BEGIN TRANSACTION")
             yield DuckDBSession(connection, self, settings)

@@ -88,8 +88,12 @@ class Postgres(Dialect):
             return f"{expression}::{column.type}"
         if column.type == "bytea":
             return f"substring({expression}::bytea FROM 1 FOR {longest + 1})"
-        cell = f"nullif({expression}::numeric, 'NaN'::numeric)" if column.type == "numeric" else expression
-        return f"convert_to(left({cell}::text, {longest + 1}), 'UTF8')"
+        text = f"{expression}::text"
+        if column.type == "numeric":
+            text = f"nullif({expression}::numeric, 'NaN'::numeric)::text"
+        if column.type == "timestamptz":
+            text = f"({expression} AT TIME ZONE 'UTC')::text || 'Z'"
+        return f"convert_to(left({text}, {longest + 1}), 'UTF8')"
 
     def identifier(self, expression: str, column: DatabaseColumn, longest: int) -> str:
         """Return the cell; a decimal without the zeros at its end."""

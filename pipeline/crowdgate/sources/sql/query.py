@@ -50,7 +50,11 @@ def counting_query(
     inner = f"SELECT {rows} FROM {' '.join(_tables(dialect, settings, layout))}"
     names = [f"c{at}" for at in range(len(columns))]
     grouped = f" GROUP BY {', '.join(dialect.group(name) for name in names)}" if names else ""
-    return f"SELECT {', '.join([*names, f'COUNT(*) AS {COUNT}'])} FROM ({inner}) AS r{grouped}"
+    return f"SELECT {', '.join([*names, f'{_number_of_rows(dialect)} AS {COUNT}'])} FROM ({inner}) AS r{grouped}"
+
+
+def _number_of_rows(dialect: Dialect) -> str:
+    return f"{dialect.function('COUNT')}(*)"
 
 
 def _cell(dialect: Dialect, layout: Layout, name: str, *, is_id: bool = False) -> str:
@@ -82,5 +86,6 @@ def _one_row_each(dialect: Dialect, settings: Mapping[str, str], layout: Layout,
     assert key is not None, "every key was found when the table was opened"
     cell = dialect.key(f"j.{dialect.quoted(key.name)}", key, LONGEST_CELL)
     columns = [f"j.{dialect.quoted(name)}" for name in dict.fromkeys(join.columns.values())]
-    selected = ", ".join([*columns, f"{cell} AS k", f"COUNT(*) OVER (PARTITION BY {cell}) AS copies"])
+    copies = f"{_number_of_rows(dialect)} OVER (PARTITION BY {cell}) AS copies"
+    selected = ", ".join([*columns, f"{cell} AS k", copies])
     return f"SELECT {selected} FROM {dialect.relation(settings, join.name)} AS j"

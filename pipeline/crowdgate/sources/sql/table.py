@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FREE_TO_RETRY = (Trouble.AWAY, Trouble.LOGIN, Trouble.MISSING)
-"""Troubles that say nothing about the contract: the database is not here, or not open to this user."""
+"""Troubles of a server that say nothing about the contract: it is not here, or not open to this user."""
 
 
 class _Unreadable(Exception):
@@ -40,13 +40,14 @@ class _Unreadable(Exception):
 
 @dataclass(frozen=True, eq=False)
 class DatabasePart:
-    """The table, read by one query in one snapshot."""
+    """The table, read by one query in one snapshot. `state` is that of the database's files when it was opened."""
 
     __repr__ = short_repr
 
     dialect: Dialect
     settings: Mapping[str, str]
     layout: Layout
+    state: object = field(repr=False)
     size: int = 1
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
@@ -66,9 +67,15 @@ class DatabasePart:
 
     def _answer(self, query: str) -> Iterator[Any]:
         with self.dialect.session(self.settings) as session:
-            if _relations(session, self.layout.table) != self.layout.relations:
+            relations = _relations(session, self.layout.table)  # with the first query the snapshot begins
+            if relations != self.layout.relations or self._state() != self.state:
                 raise table_changed()
             yield from session.rows(query)
+        if self._state() != self.state:
+            raise table_changed()
+
+    def _state(self) -> object:
+        return self.dialect.state(self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +106,17 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
         if dialect.extra is not None:
             need(dialect.extra, "servers", str(next(iter(contract.files), "contract")))
         settings = dialect.place(contract, path)
+        state = _safely(dialect, table, lambda: dialect.state(settings))
         layout = _safely(dialect, table, lambda: _layout(dialect, settings, table))
         _check(dialect, layout, needed)
-        return DatabaseSource((DatabasePart(dialect, settings, layout),))
+        return DatabaseSource((DatabasePart(dialect, settings, layout, state),))
 
     def header(contract: Contract) -> TableHeader:
         dialect, table = make(), _table(contract)
         if dialect.extra is not None and find_spec(dialect.extra.module) is None:
             raise FileNotFoundError(errno.ENOENT, f"{dialect.extra.title} is not installed")
         settings = dialect.place(contract, None)
-        dialect.state(settings)  # a file that is elsewhere is no fault of the contract
+        is_server = dialect.state(settings) is None  # a file that is elsewhere is no fault of the contract
         try:
             layout = _troubled(dialect, lambda: _layout(dialect, settings, table))
         except _Unreadable as error:
@@ -116,7 +124,7 @@ def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) ->
         else:
             _check(dialect, layout, ())
             return TableHeader(table.name, "the catalogue", tuple(_header_columns(dialect, layout, contract)))
-        if trouble in _FREE_TO_RETRY:
+        if is_server and trouble in _FREE_TO_RETRY:
             raise FileNotFoundError(errno.ENOENT, str(trouble))
         raise FileFault(f"{table.name}: {trouble}")
 
@@ -215,15 +223,16 @@ def file_settings(contract: Contract, path: Path | None, key: str) -> dict[str, 
 
 
 def file_state(path: str) -> object:
-    """Return the stamp of a database file, and of the file beside it that holds its latest changes. Raises OSError."""
+    """Return the stamp of a database file, and of the file beside it that holds its latest changes. Numbers of devices,
+    which differ between machines, are no part of it. Raises OSError."""
     stamps = []
-    for each in (path, f"{path}-wal", f"{path}.wal", f"{path}-journal"):
+    for ending in ("", "-wal", ".wal", "-journal"):
         try:
-            found = os.stat(each)
+            found = os.stat(path + ending)
         except OSError:
-            if each == path:
+            if not ending:
                 raise
             continue
         if found.st_size:
-            stamps.append((each, found.st_size, found.st_dev, found.st_ino, found.st_mtime_ns))
+            stamps.append((ending, found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns))
     return tuple(stamps)
