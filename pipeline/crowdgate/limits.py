@@ -212,10 +212,6 @@ limit of a noisy count: with few people a figure about their attributes reveals 
 
 MOST_WORKERS = 256
 """Processes that count one table."""
-
-LARGEST_BATCH = 1 << 30
-"""Bytes of a record batch of an Arrow file, decompressed: each column of it is in memory at once."""
-
 LARGEST_WORKBOOK = 1 << 30
 """Bytes of an Excel workbook, decompressed: a full sheet of some 60 columns."""
 

@@ -15,7 +15,6 @@ import pyarrow.ipc
 
 from crowdgate.errors import FileFault
 from crowdgate.sources.arrow_schema import MAGIC, arrow_columns
-from crowdgate.sources.arrow_sizes import check_batches
 from crowdgate.sources.files import PART_BYTES, Slice
 from crowdgate.sources.locations import Location, Stamp, arrow_file, opened
 from crowdgate.sources.source import Batch
@@ -40,7 +39,6 @@ class ArrowFiles:
 
     def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
         """Yield runs of record batches of about the size of a part; their sizes add up to the file's."""
-        check_batches(path)
         count = _number_of_batches(path)
         pieces = max(1, min(count, size // PART_BYTES))
         for piece in range(pieces):
