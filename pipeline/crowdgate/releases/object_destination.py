@@ -6,9 +6,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from crowdgate.errors import CrowdgateError
-from crowdgate.planning.catalogue import NAME
+from crowdgate.planning.catalogue import NAME, is_later
 from crowdgate.publish import objects
 from crowdgate.publish.object_store import ObjectStore, address_of
+from crowdgate.settings import trusted_keys
 
 
 def store_of(home: Path, root: Path) -> ObjectStore | None:
@@ -63,7 +64,8 @@ def withdraw_copy(home: Path, root: Path, release_id: str) -> None:
 
 
 def put_catalogue_copy(home: Path, root: Path) -> None:
-    """Put the signed catalogue into the store, if there is one."""
+    """Put the signed catalogue into the store, if there is one. A later one, of a run on another machine, stays."""
     store = store_of(home, root)
     if store is not None and (root / NAME).exists():
-        objects.put_catalogue(store, root / NAME)
+        trusted = trusted_keys(home)
+        objects.put_catalogue(store, root / NAME, lambda there, own: is_later(there, own, trusted))
