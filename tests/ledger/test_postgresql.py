@@ -209,7 +209,8 @@ def test_a_spender_releases_and_a_reader_only_reads(
     [
         "postgresql://", "postgresql:///", "postgresql://host", "postgresql://u:hunter2@host/db", "postgresql://host/a/b",
         "postgresql://host/db?options=-c%20fsync%3Doff", "postgresql://host/db?password=hunter2", "postgresql://h:x/db",
-        "postgresql://host/db?dbname=other", "postgresql://host/d\nb",
+        "postgresql://host/db?dbname=other", "postgresql://host/d\nb", "postgresql://host/db?sslkey=/tmp/any.so:key",
+        "postgresql://host/db?sslkey=own.key&sslkey=any%3Akey",
     ],
 )  # fmt: skip
 def test_a_url_without_a_database_or_with_a_password_is_refused_without_repeating_it(bad: str, tmp_path: Path) -> None:
