@@ -17,6 +17,7 @@ from crowdgate.contracts.contract import Expectation
 from crowdgate.errors import EnvironmentFault
 from crowdgate.sources.facts import Columns
 from crowdgate.sources.rules import Answers
+from crowdgate.system.child_environment import without_secrets
 
 Weighted = Mapping[Columns, Mapping[str, Any]]
 """The counts of values by the columns that have them: `TableFacts.weighted_cells`."""
@@ -36,7 +37,7 @@ def engine(expectations: Sequence[Expectation]) -> Iterator[Ask]:
     if not expectations:
         yield lambda _: {}
         return
-    with Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process:
+    with Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=without_secrets()) as process:
         try:
             yield lambda cells: _engine_answers(process, expectations, cells)
         finally:

@@ -6,7 +6,6 @@ the table is the one that is raised, and the sum is that of one process. A group
 memory) is counted again in this process.
 """
 
-import os
 import pickle
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,14 +15,15 @@ from itertools import accumulate, groupby
 from queue import SimpleQueue
 from subprocess import DEVNULL, PIPE, Popen
 
-from crowdgate.settings import KEY_VARIABLE, PASSPHRASE_VARIABLE
 from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts, Progress, serial
 from crowdgate.sources.source import TablePart
+from crowdgate.system.child_environment import without_secrets
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.worker")
 _GROUPS_PER_WORKER = 4
 """More groups keep all workers busy to the end; each costs its own merge."""
-_SECRETS = (KEY_VARIABLE, PASSPHRASE_VARIABLE, "PGPASSWORD")
+_STORE_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
+"""Variables of secrets that a worker needs: it reads the parts of a table in an object store."""
 _Worker = Popen[bytes]
 _Group = list[TablePart]
 
@@ -45,8 +45,7 @@ def executor_of(workers: int) -> Iterator[ExecutorFor]:
 
 
 def _start() -> _Worker:
-    environment = {name: value for name, value in os.environ.items() if name not in _SECRETS}
-    return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
+    return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=without_secrets(_STORE_KEYS))
 
 
 def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
