@@ -19,7 +19,7 @@ from crowdgate.ledger.postgresql import catalog, database, migrations
 from crowdgate.ledger.postgresql.address import parse_address
 from crowdgate.ledger.postgresql.database import PostgresqlDatabase
 from crowdgate.ledger.schema import COLUMNS
-from crowdgate.ledger.store import SerializationConflict
+from crowdgate.ledger.store import Database, SerializationConflict
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade
 from tests.ledger import test_ledger
@@ -302,6 +302,23 @@ def test_a_copy_says_the_same_there_and_back(postgresql: PostgresqlServer, ledge
     returned.freeze("us-cps", False, "settled")
     with pytest.raises(EnvironmentFault, match="exists already"):
         copy_ledger(ledger, file)
+
+
+def test_a_run_that_goes_on_during_a_copy_disturbs_it_not(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdgate.ledger import copying
+
+    reserve(ledger, "r")
+    before, refuse, others = ledger.head(), copying.refuse_difference, iter("st")
+
+    def compared(there: Database, here: Database) -> None:
+        refuse(there, here)
+        reserve(ledger, next(others))
+
+    monkeypatch.setattr(copying, "refuse_difference", compared)
+    assert copy_ledger(ledger, f"sqlite:///{tmp_path}/copy.db") == before
+    assert ledger.head().number > before.number
 
 
 @pytest.mark.parametrize("table", [table for table, _ in tables() if table in ("journal", "totals", "entries")])
