@@ -13,7 +13,7 @@ from crowdgate.kind.run_facts import Amounts, RunBudget, RunDescription
 from crowdgate.ledger.schema import POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import RESERVED
 from crowdgate.ledger.values import State
-from crowdgate.manifest import AboutFields
+from crowdgate.manifest import AboutFields, SeriesFields
 
 if TYPE_CHECKING:
     from crowdgate.ledger.journal import JournalLine
@@ -27,7 +27,17 @@ def facts_in_ledger(ledger: Ledger, entry: Entry, stated: Mapping[str, Any]) -> 
     registered = ledger.budget(entry.population)
     people = None if registered is None else registered.people
     kind = ((stated.get("settings") or {}).get("mechanism") or {}).get("kind")
-    return RunDescription(entry.population, _about(stated.get("about")), kind, people, budget_around(ledger, entry))
+    about, around = _about(stated.get("about")), budget_around(ledger, entry)
+    return RunDescription(entry.population, about, kind, people, around, _series_of(ledger, entry))
+
+
+def _series_of(ledger: Ledger, entry: Entry) -> SeriesFields | None:
+    """Return the series of a charge, at what its first release was charged; None for a charge of no series."""
+    slot, payer = ledger.slot(entry), ledger.paying(entry)
+    if slot is None:
+        return None
+    cost = {"epsilon": payer.spend.epsilon, "delta": payer.spend.delta}
+    return SeriesFields(paid_by=payer.release_id, releases=slot.releases, **cost)
 
 
 def _about(stated: object) -> AboutFields | None:
