@@ -180,6 +180,15 @@ def test_a_withdrawn_slot_states_what_its_series_cost(series: Workshop) -> None:
     assert "0.03" in text or "3/100" in text
 
 
+def test_a_budget_that_does_not_pay_a_series_is_told_in_words_of_the_series(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series.edit(series.policy, "series: {releases: 3}", "series: {releases: 5}")
+    assert crowdgate("check", series.policy) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "budget of delta 0.03 does not pay for the declared series: its 5 releases cost 0.05 together" in said
+
+
 def cost_now_and_later(workshop: Workshop, day: int) -> tuple[EndedRun, EndedRun]:
     """Return a run as it is told when it ends, and as the ledger tells it later."""
     request = Request(workshop.policy, f"2030-01-0{day}")
