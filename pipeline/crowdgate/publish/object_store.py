@@ -1,7 +1,7 @@
 """An object store with the protocol of S3, as a destination: `s3://BUCKET/PREFIX`.
 
 An object is written whole or not at all. A new object is put on condition that none has its name, so of two writers one
-succeeds; a store that ignores the condition is refused before a release is charged (`objects.probe_store`). Endpoint,
+succeeds; a store that ignores the condition is refused before a release is charged (`objects.claim_object`). Endpoint,
 region and credentials are those of the environment variables AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and so on.
 """
 

@@ -18,14 +18,6 @@ def store_of(home: Path, root: Path) -> ObjectStore | None:
     return None if address is None else ObjectStore(address)
 
 
-def probe_objects(home: Path, root: Path, release_id: str) -> None:
-    """Check before a charge that the store can be written under conditions, and holds no release of this id."""
-    store = store_of(home, root)
-    if store is not None:
-        objects.probe_store(store)
-        objects.check_free_object(store, release_id)
-
-
 def claim_objects(home: Path, root: Path, release_id: str, owner: str) -> None:
     """Claim a release in the store for the ledger `owner`; the previous holder of the claim may have published."""
     store = store_of(home, root)
