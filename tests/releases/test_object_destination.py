@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import re
+import shutil
 import signal
 import urllib.request
 from collections.abc import Callable
@@ -174,6 +175,7 @@ def life(workshop: Workshop, url: str) -> None:
     store = ObjectStore(parse_object_url(url))
     catalogue = store.read("catalogue.dsse.json", 1 << 20)
     assert latest(store) == later
+    recover_own_copy(workshop, store)
     assert crowdgate("withdraw", later, "--reason", "an error") == 0
     assert crowdgate("verify", f"{url}/{later}") == 6
     assert latest(store) == ID
@@ -185,6 +187,23 @@ def life(workshop: Workshop, url: str) -> None:
     assert crowdgate("catalogue", "verify", url, "--key", "own.key.pub") == 0
     assert crowdgate("catalogue", "verify", "s3://b", "--key", "own.key.pub") == 2
     refuse_forged_destinations(store, later)
+
+
+def recover_own_copy(workshop: Workshop, store: ObjectStore) -> None:
+    """Ask again for a release that another machine published: it is copied from the store, unless that was changed."""
+    own = workshop.root / "outbox" / store.address.bucket / store.address.prefix / ID
+    before = {each.name: each.read_bytes() for each in own.iterdir()}
+    data = next(name for name in store.names(ID) if name.endswith("data.parquet"))
+    for changed, code in ((True, 5), (False, 0)):
+        shutil.rmtree(own)
+        if changed:
+            store.remove(data)
+        assert crowdgate("release", workshop.policy, "--as-of", SLOT) == code
+        assert own.exists() is not changed
+        own.mkdir(exist_ok=True)
+        store.put_new(data, before["data.parquet"])
+    assert {each.name: each.read_bytes() for each in own.iterdir()} == before
+    assert {each.stat().st_mode & 0o777 for each in own.iterdir()} == {0o644}
 
 
 def refuse_forged_destinations(store: ObjectStore, gone: str) -> None:

@@ -5,10 +5,12 @@ that goes to a folder.
 from contextlib import suppress
 from pathlib import Path
 
-from crowdgate.errors import CrowdgateError
+from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.planning.catalogue import NAME, is_later
-from crowdgate.publish import objects
+from crowdgate.publish import objects, publisher
+from crowdgate.publish.fetched_objects import fetched_release
 from crowdgate.publish.object_store import ObjectStore, address_of
+from crowdgate.publish.publisher import StagedRelease
 from crowdgate.settings import trusted_keys
 
 
@@ -46,6 +48,19 @@ def publish_copy(home: Path, root: Path, release_id: str, owner: str) -> None:
     if store is not None:
         objects.claim_object(store, release_id, owner)
         objects.publish_objects(store, root / release_id, release_id)
+
+
+def recover_copy(home: Path, root: Path, release_id: str, owner: str, digest: str) -> None:
+    """Copy a published release with the manifest digest `digest` from the store to the custodian's own copy, which
+    lacks it after a run on another machine. Does nothing if the store has no such release.
+    """
+    store, staged = store_of(home, root), publisher.staged_folder(root, owner, release_id)
+    if store is None:
+        return
+    with suppress(VerificationFailed), fetched_release(f"{store.address}/{release_id}") as folder:
+        if publisher.is_complete(folder, digest):
+            staging = publisher.copy_to_staging(folder, staged, release_id.rpartition("/")[2])
+            publisher.publish(StagedRelease(staging, digest), root / release_id)
 
 
 def withdraw_copy(home: Path, root: Path, release_id: str) -> None:
