@@ -201,6 +201,18 @@ def test_a_spender_releases_and_a_reader_only_reads(
     assert ledger.spent("us-cps") == ONE
 
 
+def test_a_user_who_may_not_make_a_ledger_is_told_what_that_needs(
+    postgresql: PostgresqlServer, name: str, ledger: Ledger, tmp_path: Path
+) -> None:
+    spender = as_user(postgresql, name, "s", "crowdgate_spend")
+    empty = postgresql.new_database()
+    target = f"{postgresql.url(empty, spender)}#{tmp_path}/ledger"
+    for make in (lambda: create(target, "again"), lambda: copy_ledger(ledger, target)):
+        with pytest.raises(EnvironmentFault, match="owns the database and may create roles"):
+            make()
+    assert postgresql.execute(empty, "SELECT FROM pg_namespace WHERE nspname = 'crowdgate'") == []
+
+
 # Addresses and errors
 
 
