@@ -8,6 +8,7 @@ import json
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,27 @@ from crowdgate.publish.objects import publish_objects, withdraw_objects
 from tests.releases.test_object_destination import REQUESTS, in_process
 from tests.servers import S3Server
 
-Work = Callable[[ObjectStore], None]
+Work = Callable[[ObjectStore], object]
 OLD, NEW, OTHER = (f"clinic/1/2030-01-0{day}" for day in (1, 2, 3))
+
+RARE = 5
+"""The factor of orders for writers of which few orders leave a wrong pointer."""
 
 
 class Turns:
-    """A seeded order of the requests of several writers: one request at a time, of a writer drawn at random."""
+    """A seeded order of the requests of several writers, one request at a time. A writer is drawn at random, and goes
+    on with a probability that is drawn once: short turns in some orders, long ones in others.
+    """
 
     def __init__(self, seed: int, writers: int) -> None:
         self.random, self.waiting, self.running = random.Random(seed), set[int](), writers
-        self.changed, self.next = threading.Condition(), -1
+        self.changed, self.next, self.last = threading.Condition(), -1, -1
+        self.goes_on = self.random.choice((0.0, 0.5, 0.8, 0.95))
 
     def _draw(self) -> None:
         if self.waiting and len(self.waiting) == self.running:
-            self.next = self.random.choice(sorted(self.waiting))
+            stays = self.last in self.waiting and self.random.random() < self.goes_on
+            self.next = self.last = self.last if stays else self.random.choice(sorted(self.waiting))
         self.changed.notify_all()
 
     def take(self, writer: int) -> None:
@@ -103,6 +111,16 @@ def withdrawn(folder: Path, release_id: str) -> Work:
     return lambda store: withdraw_objects(store, here, release_id)
 
 
+def late(work: Work) -> Work:
+    """Return the publication of a run that another one may overtake, whose release is then withdrawn."""
+
+    def publish(store: ObjectStore) -> None:
+        with suppress(EnvironmentFault):
+            work(store)
+
+    return publish
+
+
 def expect_latest(store: ObjectStore, release_id: str | None) -> None:
     """Check that the pointer names this release and its manifest, or that no release is left."""
     found = store.read("clinic/latest.json", 4096)
@@ -120,9 +138,10 @@ def write_at_once(bucket: str, folder: Path, seeds: int) -> None:
         ([OLD, NEW], [own[NEW][1], own[OLD][1]], None),
         ([OLD, NEW], [own[NEW][1], own[OLD][1], own[OTHER][0]], OTHER),
         ([OLD], [own[NEW][0], own[OTHER][0]], OTHER),
+        ([OLD], [late(own[NEW][0]), lambda store: [step(store) for step in own[NEW]]], OLD),
     ]
     for number, (before, works, latest) in enumerate(groups):
-        for seed in range(seeds):
+        for seed in range(seeds if number < len(groups) - 1 else RARE * seeds):
             url = f"s3://{bucket}/{number}-{seed}"
             store = ObjectStore(parse_object_url(url))
             for each in before:
