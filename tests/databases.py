@@ -1,45 +1,38 @@
-"""Tables in database engines for tests: SQLite, DuckDB, and one PostgreSQL server for a test run."""
+"""Tables in database engines for tests: SQLite, DuckDB, and PostgreSQL."""
 
-import atexit
 import os
-import shutil
 import sqlite3
-import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
-from pwd import getpwnam
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-PASSWORD = "ZZSECRETZZ"
-"""The password of every user of the server; must never be seen."""
+from tests.servers import NO_POSTGRESQL, PASSWORD, PostgresqlServer, postgresql_programs
+
 _SCHEMAS = count()
 
 
-@dataclass(frozen=True)
-class PostgresServer:
-    """A running server: the folder of its socket, its port, and its data folder."""
+class PostgresTables:
+    """An own database of this process at the server of the test run, whose user `owner` logs in with a password."""
 
-    folder: Path
-    programs: Path
-    user: str
-    port: str = "54329"
+    def __init__(self) -> None:
+        self.server = PostgresqlServer()
+        self.database = self.server.new_database()
+        self.server.execute(self.database, f"GRANT ALL ON DATABASE {self.database} TO owner")
+        self.server.execute(self.database, f"REVOKE CONNECT ON DATABASE {self.database} FROM PUBLIC")
 
     def connect(self) -> Any:
         """Connect as the owner of all tables."""
         import adbc_driver_postgresql.dbapi as driver
 
-        return driver.connect(
-            f"postgresql://owner:{PASSWORD}@/postgres?host={self.folder}&port={self.port}", autocommit=True
-        )
+        place = f"{self.database}?host={self.server.folder}"
+        return driver.connect(f"postgresql://owner:{PASSWORD}@/{place}", autocommit=True)
 
     def execute(self, *statements: str) -> None:
         """Run statements as the owner."""
@@ -47,56 +40,28 @@ class PostgresServer:
             for statement in statements:
                 cursor.execute(statement)
 
-    def control(self, *arguments: str) -> None:
-        """Run pg_ctl, which starts and stops the server."""
-        options = f"-k {self.folder} -p {self.port} -c listen_addresses='' -c fsync=off -c shared_buffers=16MB"
-        self.run("pg_ctl", "-D", str(self.folder / "data"), "-l", str(self.folder / "log"), "-o", options, *arguments)
-
-    def run(self, program: str, *arguments: str) -> None:
-        """Run a program of PostgreSQL as a user that is not root."""
-        call = [str(self.programs / program), *arguments]
-        entry = getpwnam(self.user) if self.user else None
-        who: dict[str, Any] = {} if entry is None else {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-        subprocess.run(call, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **who)
+    def end_sessions(self) -> None:
+        """End all sessions of Crowdgate in this database."""
+        of = f"datname = '{self.database}' AND application_name = 'crowdgate'"
+        self.server.execute("postgres", f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {of}")
 
 
 def missing_postgres() -> str | None:
     """Return why no PostgreSQL server can be tested here, None if one can."""
-    if find_spec("adbc_driver_postgresql") is None:
+    if find_spec("adbc_driver_postgresql") is None or find_spec("psycopg") is None:
         return "the extra `postgres` is not installed"
-    return None if _programs() else "PostgreSQL is not installed (apt-get install postgresql)"
-
-
-def _programs() -> Path | None:
-    found = [*sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))]
-    return found[-1].parent if found else None
+    return None if postgresql_programs() else NO_POSTGRESQL
 
 
 @cache
-def postgres_server() -> PostgresServer:
-    """Return the server of this test run, which ends with the process. Skips the test where there is none."""
-    why, programs = missing_postgres(), _programs()
-    if why is not None or programs is None:
-        pytest.skip(str(why))
-    folder = Path(tempfile.mkdtemp(prefix="cgpg"))
-    user = "nobody" if os.getuid() == 0 else ""
-    if user:
-        shutil.chown(folder, user)
-    server = PostgresServer(folder, programs, user)
-    secret = folder / "secret"
-    secret.write_text(PASSWORD, encoding="utf-8")
-    secret.chmod(0o644)
-    auth = ("-A", "scram-sha-256", f"--pwfile={secret}", "-U", "owner", "-E", "UTF8", "--no-locale", "-N")
-    server.run("initdb", "-D", str(folder / "data"), *auth)
-    server.control("-w", "start")
-    atexit.register(_remove, server)
+def postgres_server() -> PostgresTables:
+    """Return the database of this process. Skips the test where there is no server."""
+    why = missing_postgres()
+    if why is not None:
+        pytest.skip(why)
+    tables = PostgresTables()
     os.environ["PGUSER"], os.environ["PGPASSWORD"] = "owner", PASSWORD
-    return server
-
-
-def _remove(server: PostgresServer) -> None:
-    server.control("-m", "immediate", "stop")
-    shutil.rmtree(server.folder, ignore_errors=True)
+    return tables
 
 
 Tables = dict[str, pa.Table]
@@ -138,7 +103,7 @@ def postgres_tables(folder: Path, tables: Tables) -> str:
     with server.connect() as connection, connection.cursor() as cursor:
         for name, table in tables.items():
             cursor.adbc_ingest(name, table, mode="create", db_schema_name=schema)
-    place = f"host: {server.folder}, port: {server.port}, database: postgres, schema: {schema}"
+    place = f"host: {server.server.folder}, port: 5432, database: {server.database}, schema: {schema}"
     return f"{{server: x, type: postgres, {place}}}"
 
 

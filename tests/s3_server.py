@@ -22,6 +22,7 @@ class S3Handler(BaseHTTPRequestHandler):
     """Answers to the requests of an S3 client, without checking their signatures."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
 
     def place(self) -> tuple[str, str]:
         """Return the bucket and the key of a request."""

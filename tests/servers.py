@@ -21,6 +21,8 @@ import pytest
 PROGRAMS = "/usr/lib/postgresql"
 """The folder in which Debian keeps the programs of each version of PostgreSQL."""
 NO_POSTGRESQL = "PostgreSQL is not installed: apt-get install postgresql"
+PASSWORD = "ZZSECRETZZ"
+"""The password of the users `owner` and `guest` of PostgreSQL; must never be seen."""
 PATIENCE = 60.0
 """Seconds that a server may take to start."""
 _WATCH = """
@@ -95,15 +97,23 @@ def _start_postgresql(folder: Path) -> None:
             shutil.chown(each, "nobody", "nogroup")
     made = [f"{programs}/initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync"]
     subprocess.run(_as_user([*made, "--locale=C.UTF-8"]), check=True, capture_output=True, cwd=folder)
+    rules = data / "pg_hba.conf"
+    rules.write_text(f"local all owner,guest scram-sha-256\n{rules.read_text()}")
     server = [f"{programs}/postgres", "-D", str(data), "-k", str(folder), "-c", "listen_addresses="]
     sizes = ["-c", "shared_buffers=16MB", "-c", "max_connections=60", "-c", "max_wal_size=64MB"]
     watched(_as_user([*server, *sizes]), folder)
     ready = [f"{programs}/pg_isready", "-q", "-h", str(folder)]
     wait_for(lambda: subprocess.run(ready, check=False).returncode == 0, folder / "log")
+    roles = "; ".join(f"CREATE ROLE {name} LOGIN PASSWORD '{PASSWORD}'" for name in ("owner", "guest"))
+    psql = [f"{programs}/psql", "-q", "-h", str(folder), "-U", "postgres", "-c", roles]
+    subprocess.run(psql, check=True, capture_output=True)
 
 
 class PostgresqlServer:
-    """A PostgreSQL server of this test run, reached through a socket in `folder`; its superuser is `postgres`."""
+    """A PostgreSQL server of this test run, reached through a socket in `folder`; its superuser is `postgres`.
+
+    All users but `owner` and `guest` log in without a password.
+    """
 
     def __init__(self) -> None:
         if postgresql_programs() is None or (not os.geteuid() and shutil.which("setpriv") is None):

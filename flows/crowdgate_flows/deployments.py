@@ -21,11 +21,14 @@ from crowdgate.policy.files import Bundle
 
 @dataclass(frozen=True)
 class Binding:
-    """The working copy, the policy file and the digest of its files that a deployment or one of its runs states."""
+    """The working copy, the policy file and the digest of its files that a deployment or one of its runs states, and
+    the anchors of a run.
+    """
 
     policy: str
     working_copy: str | None = None
     policy_digest: str | None = None
+    anchors: tuple[str, ...] = ()
 
     @property
     def file(self) -> Path:
@@ -37,13 +40,16 @@ def refuse_locked(run: Binding, *, charged: bool = True, **given: str | None) ->
     """Raise ConfigurationError for each setting that a run of a deployment changes though the policy does not open it.
 
     The settings are those of `run`, and each of `given` that is not None, which deployments may not state themselves
-    either. A run that is `charged` needs the digest of the policy's files. A flow that a person calls, also by the
-    command line, is no deployment, and may change all settings. Raises EnvironmentFault if the server does not answer.
+    either. A run that is `charged` needs the digest of the policy's files. It may add anchors to those of its
+    deployment. A flow that a person calls, also by the command line, is no deployment, and may change all settings.
+    Raises EnvironmentFault if the server does not answer.
     """
     if deployment.id is None:
         return
-    own = _of_policy(_own_parameters(), run.policy)
+    stated = _own_parameters()
+    own = _of_policy(stated, run.policy)
     problems = [*_unbound(own, run, charged), *_locked(run, given)] if own.get("policy") else [_nameless()]
+    problems += _missing_anchors(stated, run.anchors)
     if problems:
         raise ConfigurationError(problems)
 
@@ -59,8 +65,14 @@ def refuse_other_folder(working_copy: str | None, anchors: Sequence[str]) -> Non
     expected = "what the deployment states"
     if own.get("working_copy") != working_copy:
         raise ConfigurationError(_problem("working_copy", "changed by the run of a deployment", expected))
+    problems = [*_missing_anchors(own, anchors)]
+    if problems:
+        raise ConfigurationError(problems)
+
+
+def _missing_anchors(own: Mapping[str, Any], anchors: Sequence[str]) -> Iterator[Problem]:
     if not {*(own.get("anchors") or ())} <= {*anchors}:
-        raise ConfigurationError(_problem("anchors", "left out by the run of a deployment", expected))
+        yield _problem("anchors", "left out by the run of a deployment", "what the deployment states")
 
 
 def _of_policy(own: Mapping[str, Any], policy: str) -> Mapping[str, Any]:

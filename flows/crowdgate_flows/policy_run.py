@@ -55,8 +55,8 @@ class RunParameters:
 
     @property
     def binding(self) -> Binding:
-        """The policy and the digest of its files, as this run states them."""
-        return Binding(self.policy, self.working_copy, self.policy_digest)
+        """The policy, the digest of its files and the anchors, as this run states them."""
+        return Binding(self.policy, self.working_copy, self.policy_digest, self.anchors)
 
 
 def run_policy(stated: RunParameters) -> End | DryRun:

@@ -10,7 +10,9 @@ from prefect.client.schemas.objects import State
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.kind.run import Request, Result
+from crowdgate.ledger.stores import placed
 from crowdgate.releases.dry_run import DryRun
+from crowdgate.settings import ledger_url
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows.paths import Digest, FilePath
 from crowdgate_flows.policy_run import Anchor, End, Minutes, Reason, RunParameters, Slot, Workers, run_policy, state_of
@@ -60,7 +62,12 @@ def release(
 
 
 def run_release(request: Request) -> Result:
-    """Run the flow in this process and return its result. Raises the error that stopped it, as the job would."""
+    """Run the flow in this process and return its result. Raises the error that stopped it, as the job would.
+
+    A ledger's URL that is refused, as one with a password is, never becomes a parameter, which Prefect's server stores.
+    """
+    if request.ledger is not None:
+        ledger_url(Path.cwd(), request.ledger, placed)
     ends: list[End] = []
     token = _ENDS.set(ends)
     trouble = "see its own messages above"

@@ -188,6 +188,9 @@ LARGEST_KEY_FILE = 1 << 16
 LARGEST_OBJECTS = 16 << 30
 """Bytes of all files of a release that is read from an object store: they are copied to this machine."""
 
+MOST_OBJECTS = 1_000_000
+"""Objects of a destination in an object store that are listed."""
+
 LARGEST_ENVELOPE = 16 << 20
 """Bytes of a signed envelope: a catalogue of some 50,000 releases."""
 

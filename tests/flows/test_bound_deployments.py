@@ -1,7 +1,7 @@
 """Deployments are bound to their policy and its files: whoever may start a run can't spend another policy's budget."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -99,6 +99,19 @@ def test_a_changed_file_of_the_policy_needs_a_new_deployment(own: Own, workshop:
     with pytest.raises(ConfigurationError) as error:
         refuse_locked(binding(own))
     assert bundle_of(workshop.policy).digest in str(error.value)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_run_may_add_anchors_and_leave_none_out(own: Own, several: bool) -> None:
+    run = binding(own)
+    if several:
+        own["policies"] = [{name: own.pop(name) for name in ("policy", "policy_digest")}]
+    own["anchors"] = ["3:" + "a" * 64]
+    more = "9:" + "b" * 64
+    refuse_locked(replace(run, anchors=(*own["anchors"], more)))
+    for given in ((), (more,)):
+        with pytest.raises(ConfigurationError, match="anchors: left out"):
+            refuse_locked(replace(run, anchors=given))
 
 
 @pytest.mark.parametrize("missing", ["policy", "policy_digest"])

@@ -20,7 +20,7 @@ from prefect.states import Scheduled
 from prefect.utilities.collections import visit_collection
 
 from crowdgate.cli import release as command
-from crowdgate.errors import EnvironmentFault
+from crowdgate.errors import ConfigurationError, EnvironmentFault
 from crowdgate.kind import randomness
 from crowdgate.kind.run import Request, Result
 from crowdgate.planning.plan import plan_policy
@@ -272,6 +272,18 @@ def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
         run = client.create_flow_run(flow_file.release, parameters=parameters, state=scheduled)
     run_flow(flow_file.release, flow_run=run, parameters=parameters, return_type="state")
     assert workshop.release_dir(slot).is_dir()
+
+
+def test_a_password_in_the_url_of_a_ledger_becomes_no_parameter(
+    workshop: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Prefect's server stores parameters of a run before the flow can refuse them."""
+    stored: list[object] = []
+    monkeypatch.setattr(flow_file, "release", lambda **given: stored.append(given))
+    request = Request(workshop.policy, "2030-01-01", None, None, "postgresql://u:hunter2@host/db")
+    with pytest.raises(ConfigurationError, match="not the URL of a ledger"):
+        flow_file.run_release(request)
+    assert not stored
 
 
 def test_a_server_out_of_reach_is_a_fault_of_the_machine(

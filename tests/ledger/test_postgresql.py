@@ -19,7 +19,7 @@ from crowdgate.ledger.postgresql import catalog, database, migrations
 from crowdgate.ledger.postgresql.address import parse_address
 from crowdgate.ledger.postgresql.database import PostgresqlDatabase
 from crowdgate.ledger.schema import COLUMNS
-from crowdgate.ledger.store import SerializationConflict
+from crowdgate.ledger.store import Database, SerializationConflict
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade
 from tests.ledger import test_ledger
@@ -201,6 +201,18 @@ def test_a_spender_releases_and_a_reader_only_reads(
     assert ledger.spent("us-cps") == ONE
 
 
+def test_a_user_who_may_not_make_a_ledger_is_told_what_that_needs(
+    postgresql: PostgresqlServer, name: str, ledger: Ledger, tmp_path: Path
+) -> None:
+    spender = as_user(postgresql, name, "s", "crowdgate_spend")
+    empty = postgresql.new_database()
+    target = f"{postgresql.url(empty, spender)}#{tmp_path}/ledger"
+    for make in (lambda: create(target, "again"), lambda: copy_ledger(ledger, target)):
+        with pytest.raises(EnvironmentFault, match="owns the database and may create roles"):
+            make()
+    assert postgresql.execute(empty, "SELECT FROM pg_namespace WHERE nspname = 'crowdgate'") == []
+
+
 # Addresses and errors
 
 
@@ -210,6 +222,7 @@ def test_a_spender_releases_and_a_reader_only_reads(
         "postgresql://", "postgresql:///", "postgresql://host", "postgresql://u:hunter2@host/db", "postgresql://host/a/b",
         "postgresql://host/db?options=-c%20fsync%3Doff", "postgresql://host/db?password=hunter2", "postgresql://h:x/db",
         "postgresql://host/db?dbname=other", "postgresql://host/db?require_auth=password", "postgresql://host/d\nb",
+        "postgresql://host/db?sslkey=/tmp/any.so:key", "postgresql://host/db?sslkey=own.key&sslkey=any%3Akey",
     ],
 )  # fmt: skip
 def test_a_url_without_a_database_or_with_a_password_is_refused_without_repeating_it(bad: str, tmp_path: Path) -> None:
@@ -301,6 +314,23 @@ def test_a_copy_says_the_same_there_and_back(postgresql: PostgresqlServer, ledge
     returned.freeze("us-cps", False, "settled")
     with pytest.raises(EnvironmentFault, match="exists already"):
         copy_ledger(ledger, file)
+
+
+def test_a_run_that_goes_on_during_a_copy_disturbs_it_not(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crowdgate.ledger import copying
+
+    reserve(ledger, "r")
+    before, refuse, others = ledger.head(), copying.refuse_difference, iter("st")
+
+    def compared(there: Database, here: Database) -> None:
+        refuse(there, here)
+        reserve(ledger, next(others))
+
+    monkeypatch.setattr(copying, "refuse_difference", compared)
+    assert copy_ledger(ledger, f"sqlite:///{tmp_path}/copy.db") == before
+    assert ledger.head().number > before.number
 
 
 @pytest.mark.parametrize("table", [table for table, _ in tables() if table in ("journal", "totals", "entries")])

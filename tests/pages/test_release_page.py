@@ -110,6 +110,14 @@ def test_margins_follow_runs_of_the_policy_withheld_ones_too(clinic: Workshop) -
     assert [limit.value for limit in rows.limits] == [999.0]
 
 
+def test_the_forecast_of_another_try_counts_runs_of_its_own_version(clinic: Workshop) -> None:
+    for day in (1, 2):
+        made(clinic, f"2030-01-0{day}")
+    withheld(clinic, "2030-01-03")
+    told = page(clinic, "2030-01-03", version=2).markdown()
+    assert "0 of 1 run of this version met the limit" in told
+
+
 def test_two_runs_have_no_series(clinic: Workshop) -> None:
     made(clinic, SLOTS[0])
     result = made(clinic, SLOTS[1])

@@ -203,7 +203,8 @@ def test_an_approval_names_the_cost_of_the_whole_series(board: Board, capsys: py
     series = plan_policy(board.copy.policy).series
     assert series is not None
     board.approve("board")
-    assert f"Privacy cost: epsilon {decimal(series.epsilon)}, delta 0.03" in capsys.readouterr().out
+    cost = f"epsilon {decimal(series.epsilon)}, delta 0.03 for a series of 3 releases"
+    assert f"Privacy cost: {cost}, charged to clinic-patients" in capsys.readouterr().out
     board.release()
     assert [each.spend.epsilon for each in board.charged()] == [series.epsilon]
     board.refused("needs an approval", NEXT)

@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import re
+import shutil
 import signal
 import urllib.request
 from collections.abc import Callable
@@ -14,8 +15,13 @@ import pytest
 
 from crowdgate.errors import CrowdgateError, VerificationFailed
 from crowdgate.ledger.ledger import State, open_ledger
+from crowdgate.planning.catalogue import is_later
+from crowdgate.planning.stored_catalogue import verify_stored_catalogue
+from crowdgate.publish.fetched_objects import fetched_release
 from crowdgate.publish.object_store import ObjectStore, parse_object_url
-from crowdgate.publish.objects import fetched_release, publish_objects
+from crowdgate.publish.objects import publish_objects, put_catalogue
+from crowdgate.signing.keys import SigningKey, create, public_keys, signing_key
+from crowdgate.signing.statement import LedgerPlace, catalogue_statement, sign_statement
 from crowdgate.verification.release import verify
 from tests.servers import S3Server
 from tests.workshop import Workshop, crowdgate, make_workshop
@@ -169,6 +175,7 @@ def life(workshop: Workshop, url: str) -> None:
     store = ObjectStore(parse_object_url(url))
     catalogue = store.read("catalogue.dsse.json", 1 << 20)
     assert latest(store) == later
+    recover_own_copy(workshop, store)
     assert crowdgate("withdraw", later, "--reason", "an error") == 0
     assert crowdgate("verify", f"{url}/{later}") == 6
     assert latest(store) == ID
@@ -177,6 +184,83 @@ def life(workshop: Workshop, url: str) -> None:
     assert crowdgate("verify", f"{url}/{ID}", "--key", "own.key.pub") == 0
     assert crowdgate("verify", f"{url}/clinic/1/2030-01-09") == 6
     assert crowdgate("verify", "s3://b") == crowdgate("verify", "https://host/x") == 2
+    assert crowdgate("catalogue", "verify", url, "--key", "own.key.pub") == 0
+    assert crowdgate("catalogue", "verify", "s3://b", "--key", "own.key.pub") == 2
+    refuse_forged_destinations(store, later)
+
+
+def recover_own_copy(workshop: Workshop, store: ObjectStore) -> None:
+    """Ask again for a release that another machine published: it is copied from the store, unless that was changed."""
+    own = workshop.root / "outbox" / store.address.bucket / store.address.prefix / ID
+    before = {each.name: each.read_bytes() for each in own.iterdir()}
+    data = next(name for name in store.names(ID) if name.endswith("data.parquet"))
+    for changed, code in ((True, 5), (False, 0)):
+        shutil.rmtree(own)
+        if changed:
+            store.remove(data)
+        assert crowdgate("release", workshop.policy, "--as-of", SLOT) == code
+        assert own.exists() is not changed
+        own.mkdir(exist_ok=True)
+        store.put_new(data, before["data.parquet"])
+    assert {each.name: each.read_bytes() for each in own.iterdir()} == before
+    assert {each.stat().st_mode & 0o777 for each in own.iterdir()} == {0o644}
+
+
+def refuse_forged_destinations(store: ObjectStore, gone: str) -> None:
+    """Change one object after another: the catalogue of the destination is refused each time, with the object named."""
+    trusted = public_keys(Path("own.key.pub"))
+    for name, forged in [
+        (f"{ID}/manifest.json", b"{}"),
+        (f"{ID}/manifest.json", None),
+        (f"{gone}/withdrawn.json", b"{}"),
+        (f"{gone}/withdrawn.dsse.json", None),
+        (f"{gone}/manifest.json", b"{}"),
+        ("clinic/latest.json", b"{}"),
+        ("clinic/1/2030-01-09/manifest.json", b"{}"),
+        ("catalogue.dsse.json", None),
+    ]:
+        before = store.read(name, 1 << 20)
+        store.remove(name)
+        if forged is not None:
+            store.put_new(name, forged)
+        expected = gone if "withdrawn" in name else name
+        with pytest.raises(VerificationFailed, match=f"{store.address}/{re.escape(expected)}|no {expected}"):
+            verify_stored_catalogue(str(store.address), trusted)
+        store.remove(name)
+        if before is not None:
+            store.put_new(name, before.data)
+    assert verify_stored_catalogue(str(store.address), trusted)
+
+
+def keep_the_later_catalogue(url: str, folder: Path) -> None:
+    """Put catalogues of two machines that share a ledger, the older one last; one that nobody trusted signed counts
+    for nothing.
+    """
+    own, other = (_key(folder / name) for name in ("own.key", "other.key"))
+    store, path = ObjectStore(parse_object_url(url)), folder / "catalogue.dsse.json"
+
+    def put(line: int, key: SigningKey = own) -> bytes:
+        place = LedgerPlace(id="demo-00000000", line=line, digest="0" * 64)
+        path.write_bytes(sign_statement(catalogue_statement(place, {ID: "0" * 64}), [key]))
+        put_catalogue(store, path, lambda there, here: is_later(there, here, [own.public]))
+        found = store.read(path.name, 1 << 20)
+        assert found is not None
+        return found.data
+
+    later = put(7)
+    assert put(5) == later
+    put(9, other)
+    assert put(8) == path.read_bytes()
+
+
+def _key(path: Path) -> SigningKey:
+    create(path)
+    return signing_key(path.read_bytes(), path.name)
+
+
+@pytest.mark.thorough
+def test_an_older_catalogue_of_another_machine_replaces_no_later_one(tmp_path: Path, s3: S3Server) -> None:
+    assert in_process(keep_the_later_catalogue, f"s3://{s3.new_bucket()}/p", tmp_path) == 0
 
 
 def latest(store: ObjectStore) -> str:
@@ -275,7 +359,10 @@ def refuse_forged_objects(url: str, folder: Path) -> None:
     store.put_new(data, bytes((folder / "data.parquet").stat().st_size + 1))
     refusal("more than .* bytes")
     for old, new, said in (
-        ('"data.parquet"', '"../data.parquet"', "a name that is not that of a file"),
+        ('"data.parquet"', '"../data.parquet"', "its manifest is not valid"),
+        ('"data.parquet"', r'"data\\u0000"', "its manifest is not valid"),
+        ('"data.parquet"', f'"{"x" * 5000}"', "its manifest is not valid"),
+        ('"data.parquet"', '"release.dsse.json"', "lists itself or its signature"),
         (r'"bytes": ?', '"bytes":99999999', "its files have more than"),
         ("^{", "no JSON", "its manifest is not valid"),
     ):

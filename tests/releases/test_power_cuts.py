@@ -51,14 +51,11 @@ def traced(root: Path) -> Traced:
     tracer = Tracer(workshop.root, ("releases", "ledger"))
     with tracer.watching():
         ask(workshop)
-    random, seen, cuts = Random(14), set[bytes](), list[Files]()
+    random, cuts = Random(14), dict[object, Files]()
     for moment in tracer.moments:
         for cut in moment.cuts(random):
-            digest = hashlib.sha256(repr(sorted(cut.items())).encode()).digest()
-            if digest not in seen:
-                seen.add(digest)
-                cuts.append(cut)
-    return Traced(workshop, cuts, files_of(workshop))
+            cuts.setdefault(frozenset(cut.items()), cut)
+    return Traced(workshop, list(cuts.values()), files_of(workshop))
 
 
 def ask(workshop: Workshop) -> str:

@@ -8,9 +8,16 @@ from pathlib import Path
 import pytest
 
 from crowdgate.accounting.release_series import ReleaseSeries
+from crowdgate.history.ended_run import EndedRun, of_entry, of_result, of_tombstone
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.number_text import decimal
+from crowdgate.pages.next_options import next_options
+from crowdgate.pages.run_band import cost_text
 from crowdgate.planning.plan import plan_policy
+from crowdgate.publish.tombstone import read_tombstone
+from crowdgate.releases import release as job
 from tests.workshop import Workshop, attest_sample, crowdgate
 
 
@@ -187,6 +194,56 @@ def test_a_withdrawn_slot_states_what_its_series_cost(series: Workshop) -> None:
     assert spent(series)[1] == Fraction("0.03")
     text = "".join(path.read_text() for path in released(series, 2).iterdir() if path.suffix in (".json", ".jsonl"))
     assert "0.03" in text or "3/100" in text
+
+
+def test_a_budget_that_does_not_pay_a_series_is_told_in_words_of_the_series(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series.edit(series.policy, "series: {releases: 3}", "series: {releases: 5}")
+    assert crowdgate("check", series.policy) == 3
+    said = " ".join(capsys.readouterr().out.split())
+    assert "budget of delta 0.03 does not pay for the declared series: its 5 releases cost 0.05 together" in said
+
+
+def cost_now_and_later(workshop: Workshop, day: int) -> tuple[EndedRun, EndedRun]:
+    """Return a run as it is told when it ends, and as the ledger tells it later."""
+    request = Request(workshop.policy, f"2030-01-0{day}")
+    now = of_result(job.release(request, draw_key))
+    ledger = open_ledger(workshop.ledger, None)
+    entry = ledger.entry(now.release_id)
+    assert entry is not None
+    return now, of_entry(ledger, workshop.root, entry)
+
+
+@pytest.mark.thorough
+def test_a_run_of_a_series_costs_what_the_series_costs_whoever_tells_it(series: Workshop) -> None:
+    planned = plan_policy(series.policy).series
+    assert planned is not None
+    paid = (planned.epsilon, planned.delta)
+    for day in (1, 2):
+        for told in cost_now_and_later(series, day):
+            assert (told.epsilon, told.delta) == paid
+            assert cost_text(told).endswith("for a series of 3 releases, which clinic/1/2030-01-01 paid for.")
+    assert crowdgate("withdraw", "clinic/1/2030-01-02", "--reason", "a complaint") == 0
+    ledger = open_ledger(series.ledger, None)
+    gone = ledger.entry("clinic/1/2030-01-02")
+    assert gone is not None
+    withdrawn = of_entry(ledger, series.root, gone), of_tombstone(read_tombstone(released(series, 2)))
+    assert {(each.epsilon, each.delta) for each in withdrawn} == {paid}
+
+
+@pytest.mark.thorough
+def test_a_withheld_slot_of_a_series_is_told_and_followed_up_by_the_cost_of_the_series(series: Workshop) -> None:
+    series.edit(series.policy, "measure: released_rows, at_least: 0", "measure: released_rows, at_least: 100000")
+    planned = plan_policy(series.policy).series
+    assert planned is not None
+    cost = f"epsilon {decimal(planned.epsilon)}, delta {decimal(planned.delta)}"
+    for day in (1, 2):
+        for told in cost_now_and_later(series, day):
+            assert told.outcome == "withheld"
+            assert cost_text(told) == f"{cost} for a series of 3 releases, which clinic/1/2030-01-01 paid for."
+            options = next(iter(next_options([told]))).listings[0].rows
+            assert sum(cost in each.values() for each in options) == 2
 
 
 @pytest.mark.parametrize("known", [0, 1])

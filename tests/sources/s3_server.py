@@ -35,6 +35,7 @@ def object_store(objects: Objects, accepted: str = "reader") -> Iterator[str]:
 
     class Answers(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True
 
         def do_GET(self) -> None:
             url = urlsplit(self.path)

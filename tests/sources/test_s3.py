@@ -2,7 +2,9 @@
 
 import datetime as dt
 import re
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -64,6 +66,29 @@ def test_a_prefix_is_a_partitioned_folder(objects: tuple[Objects, str], tmp_path
         there[f"bucket/t/{path.relative_to(tmp_path / 'parts').as_posix()}"] = path.read_bytes()
     there["bucket/t/_SUCCESS"] = b""
     assert counted(at(url, "bucket/t/", "parquet")) == counted(form("parquet", tmp_path / "one", columns))
+
+
+def test_a_contract_without_an_endpoint_names_the_store_of_the_environment(
+    objects: tuple[Objects, str], tmp_path: Path
+) -> None:
+    there, _ = objects
+    contract = form("csv", tmp_path, columns_of(ROWS))
+    there["bucket/t.csv"] = contract.server.path.read_bytes()
+    assert counted(at("", "bucket/t.csv", "csv")) == counted(contract)
+
+
+@pytest.mark.usefixtures("objects")
+def test_a_store_that_a_contract_alone_names_gets_no_keys() -> None:
+    """Planted: another server, which keeps what it is sent."""
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.2)
+        other = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        said = refused(at(other, "bucket/t.csv", "csv"), EnvironmentFault)
+        with suppress(TimeoutError):
+            asked.append(listener.accept()[0].recv(4096))
+    assert asked == []
+    assert f"set AWS_ENDPOINT_URL={other}" in said
 
 
 def test_an_object_that_changes_while_it_is_read_is_refused(objects: tuple[Objects, str], tmp_path: Path) -> None:

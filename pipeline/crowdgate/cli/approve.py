@@ -51,7 +51,9 @@ def _show(found: PendingApproval) -> None:
     for name, text in about.context.items():
         typer.echo(f"{name.replace('_', ' ').capitalize()}: {text}")
     cost = f"epsilon {decimal(wanted.spend.epsilon)}, delta {decimal(wanted.spend.delta)}"
-    typer.echo(f"Privacy cost: {cost}, charged to {wanted.population}")
+    series = found.plan.series
+    of_all = "" if series is None else f" for a series of {series.releases} releases"
+    typer.echo(f"Privacy cost: {cost}{of_all}, charged to {wanted.population}")
     what = "policy files" if found.rule.before == "charge" else "manifest"
     typer.echo(f"SHA-256 of the {what}: {wanted.digest}")
     if found.staged is not None:

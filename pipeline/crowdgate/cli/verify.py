@@ -11,8 +11,8 @@ from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem, VerificationFailed
 from crowdgate.manifest import json_fields
+from crowdgate.publish.fetched_objects import fetched_release
 from crowdgate.publish.object_store import EXAMPLE, is_object_url
-from crowdgate.publish.objects import fetched_release
 from crowdgate.system.regular_files import is_url
 from crowdgate.verification.release import verify as verify_release
 

@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from crowdgate.errors import VerificationFailed
 from crowdgate.formats.byte_compare import Writer, same
 from crowdgate.formats.format import as_read, labels_in
+from crowdgate.system.child_environment import without_secrets
 from crowdgate.system.regular_files import plain_file, read_plain
 
 ROW_GROUP = 1 << 20
@@ -89,7 +90,8 @@ class _Trial:
         if self.process is None or self.owner != os.getpid():  # a fork must not write into its parent's pipes
             command = [sys.executable, "-P", str(Path(__file__).with_name("trial.py"))]
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-            self.process = subprocess.Popen(command, text=True, encoding="utf-8", **pipes)  # type: ignore[call-overload]
+            settings = {"text": True, "encoding": "utf-8", "env": without_secrets()}
+            self.process = subprocess.Popen(command, **pipes, **settings)  # type: ignore[call-overload]
             self.owner = os.getpid()
             atexit.register(_end_process, self.process)
         return self.process

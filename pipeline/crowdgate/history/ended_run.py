@@ -49,7 +49,8 @@ PLAIN = {
 
 @dataclass(frozen=True, eq=False)
 class EndedRun:
-    """A run with its outcome (`plain` as a sentence) and privacy cost.
+    """A run with its outcome (`plain` as a sentence) and its privacy cost, which for a run of a series is that of the
+    series.
 
     `verdicts` are the public ones (None: unknown, for the reason `why`). `said` is the manifest of a published run.
     `facts` are what its page names first.
@@ -71,6 +72,11 @@ class EndedRun:
         return self.release_id.partition("/")[0]
 
     @property
+    def version(self) -> str:
+        """The version of the policy that was run."""
+        return self.release_id.split("/")[1]
+
+    @property
     def slot(self) -> str:
         """The slot of the run, i.e. its scheduled date."""
         return self.release_id.rpartition("/")[2]
@@ -79,9 +85,9 @@ class EndedRun:
 def of_manifest(said: Manifest) -> EndedRun:
     """Return the facts about the run of a published release, from its manifest."""
     verdicts = tuple(gate.verdict for gate in said.verdicts)
-    cost = said.guarantee.epsilon, said.guarantee.delta
-    plain = f"{_summary(said)} {said.use_text}".rstrip()
-    return EndedRun(said.release.id, "published", *cost, plain, verdicts, said, facts=facts_of_manifest(said))
+    plain, facts = f"{_summary(said)} {said.use_text}".rstrip(), facts_of_manifest(said)
+    cost = facts.charged((said.guarantee.epsilon, said.guarantee.delta))
+    return EndedRun(said.release.id, "published", *cost, plain, verdicts, said, facts=facts)
 
 
 def _summary(said: Manifest) -> str:
@@ -99,6 +105,8 @@ def of_result(result: Result) -> EndedRun:
         return of_manifest(_read(result.path / manifest.NAME, None))
     verdicts = tuple(each for each in result.verdicts if each.public)
     cost = result.guarantee.epsilon, result.guarantee.delta
+    if result.facts is not None:
+        cost = result.facts.charged(cost)
     return EndedRun(result.release_id, result.outcome, *cost, result.plain, verdicts, facts=result.facts)
 
 
@@ -121,8 +129,8 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
     except VerificationFailed as refused:
         verdicts, why = None, str(refused)
     outcome = ENDED[entry.state] if not (entry.state is State.RESERVED and entry.reading) else "crashed"
-    plain, cost = PLAIN.get(entry.state, ""), (entry.spend.epsilon, entry.spend.delta)
-    facts = facts_in_ledger(ledger, entry, stated)
+    plain, facts = PLAIN.get(entry.state, ""), facts_in_ledger(ledger, entry, stated)
+    cost = facts.charged((entry.spend.epsilon, entry.spend.delta))
     return EndedRun(entry.release_id, outcome, *cost, plain, verdicts, why=why, facts=facts)
 
 
@@ -136,7 +144,8 @@ def _withdrawn(ledger: Ledger, entry: Entry) -> EndedRun:
     line = ledger.withdrawal(entry.release_id)
     assert line is not None, "the state follows from this line"
     plain = withdrawal_text(str(line.day), line.detail_values["reason"])
-    cost, facts = (entry.spend.epsilon, entry.spend.delta), facts_in_ledger(ledger, entry, {})
+    facts = facts_in_ledger(ledger, entry, {})
+    cost = facts.charged((entry.spend.epsilon, entry.spend.delta))
     return EndedRun(entry.release_id, ENDED[entry.state], *cost, plain, None, why=_NO_MANIFEST, facts=facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from crowdgate.kind.band import BudgetShares
 from crowdgate.number_text import Rounding, decimal
 
 if TYPE_CHECKING:
-    from crowdgate.manifest import AboutFields, Manifest
+    from crowdgate.manifest import AboutFields, Manifest, SeriesFields
 
 Amounts = tuple[Fraction, Fraction]
 """Epsilon and delta."""
@@ -61,13 +61,18 @@ class RunBudget:
 @dataclass(frozen=True)
 class RunDescription:
     """Public facts about a run. `about` is None if they are unknown; `kind` is the kind of release, `people` the bound
-    on the population."""
+    on the population, `series` that of the run, if its policy declares one."""
 
     population: str
     about: AboutFields | None = None
     kind: str | None = None
     people: int | None = None
     budget: RunBudget | None = None
+    series: SeriesFields | None = None
+
+    def charged(self, once: Amounts) -> Amounts:
+        """Return what is charged for the run, or for all releases of its series; `once` is the cost of one release."""
+        return once if self.series is None else (self.series.epsilon, self.series.delta)
 
 
 def facts_of_manifest(said: Manifest) -> RunDescription:
@@ -76,7 +81,10 @@ def facts_of_manifest(said: Manifest) -> RunDescription:
     stated, once = said.facts, said.guarantee
     cap, after = ((each.epsilon, each.delta) for each in (stated.budget, stated.spent))
     paid = stated.series is None or stated.series.paid_by == said.release.id
-    cost = (once.epsilon, once.delta) if stated.series is None else (stated.series.epsilon, stated.series.delta)
+    known = RunDescription(
+        said.contract.population, said.about, said.mechanism.kind, stated.people, None, stated.series
+    )
+    cost = known.charged((once.epsilon, once.delta))
     before = (after[0] - cost[0], after[1] - cost[1]) if paid else after
     budget = None if stated.lifetime is not None or min(before) < 0 else RunBudget(cap, before, after)
-    return RunDescription(said.contract.population, said.about, said.mechanism.kind, stated.people, budget)
+    return replace(known, budget=budget)

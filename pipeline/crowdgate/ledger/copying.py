@@ -27,15 +27,16 @@ def copy_ledger(source: Ledger, target: str) -> JournalLine:
     as `create` does if the target exists or can't be made; then no copy is left.
     """
     source.verify()
-    with source.snapshot() as there, kind_of(target).made(target) as here:
+    with source.snapshot() as there:  # one for all: other runs may go on meanwhile
         if last_form(there) != FORMAT:
             raise LedgerRefused(f"the ledger {source.id} is of an older format; `crowdgate ledger upgrade` first")
-        for table, columns in tables():
-            _copy_rows(there, here, table, columns)
-        refuse_difference(there, here)
-    with source.snapshot() as there, open_ledger(target, source.id, reading=True).snapshot() as here:
-        refuse_difference(there, here)
-        return last_line(here)
+        with kind_of(target).made(target) as here:
+            for table, columns in tables():
+                _copy_rows(there, here, table, columns)
+            refuse_difference(there, here)
+        with open_ledger(target, source.id, reading=True).snapshot() as here:
+            refuse_difference(there, here)
+            return last_line(here)
 
 
 def tables() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -13,6 +13,7 @@ from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Section, paragraph
 from crowdgate.number_text import CHANCE, decimal, format_value
 from crowdgate.pages.gates import meets_limit, same_verdict, withholding
+from crowdgate.pages.run_band import BUDGET_UNKNOWN as UNKNOWN
 
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
@@ -24,6 +25,8 @@ COLUMNS = ("option", "what it changes", "further privacy cost", "budget left aft
 NOTHING, STAYS = "none", "none; what was charged stays charged"
 REFUSED = "the budget does not allow it"
 """The budget left after a run that the ledger would refuse."""
+OF_NO_CHARGE = "unknown (a lifetime budget in Renyi divergences): see crowdgate plan."
+"""The budget left after a run like one that was not charged to a budget in Renyi divergences."""
 TAIL = Fraction(1, 40)
 """The probability that a limit of the forecast is wrong, on each side."""
 TRY = {
@@ -56,14 +59,15 @@ def next_options(past: Sequence[EndedRun]) -> Iterator[Section]:
 
 def _left(told: EndedRun) -> str:
     budget = None if told.facts is None else told.facts.budget
-    return "Budget left: unknown here." if budget is None else f"Budget left: {budget.left_text}"
+    return f"Budget left: {UNKNOWN if budget is None else budget.left_text}"
 
 
 def _before(past: Sequence[EndedRun]) -> Iterator[str]:
-    """Yield for each rule that withheld the run: how often it held in the runs so far, and the forecast of another
-    try."""
+    """Yield for each rule that withheld the run: how often it held in the runs of this version of the policy so far, as
+    others may have another mechanism, and the forecast of another try."""
+    own = [run for run in past if run.version == past[-1].version]
     for each in withholding(past[-1].verdicts or ()):
-        found = [_passes(each, run) for run in past]
+        found = [_passes(each, run) for run in own]
         judged = [passed for passed in found if passed is not None]
         if not judged:
             continue
@@ -72,7 +76,7 @@ def _before(past: Sequence[EndedRun]) -> Iterator[str]:
         runs = f"{len(judged)} run{'' if len(judged) == 1 else 's'}"
         limit = limit_text(each.rule)
         yield (
-            f"{measure_text(each.rule)}: {sum(judged)} of {runs} of this policy met the limit ({limit})."
+            f"{measure_text(each.rule)}: {sum(judged)} of {runs} of this version met the limit ({limit})."
             f" Another try on a table like these passes with probability {ends[0]} to {ends[1]} (95 % interval)."
         )
 
@@ -88,16 +92,26 @@ def _passes(verdict: Verdict, run: EndedRun) -> bool | None:
 
 def _options(told: EndedRun) -> Iterator[tuple[str, str, str, str]]:
     budget = None if told.facts is None else told.facts.budget
-    cost = f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}"
-    after = "unknown here" if budget is None else _after(budget, (told.epsilon, told.delta))
-    for name, changes in (TRY[told.outcome], MECHANISM):
-        yield name, changes, cost, after
-    stays = STAYS if budget is not None and budget.charged else NOTHING
-    yield *STOP, stays, "unknown here" if budget is None else budget.left_text
+    now = UNKNOWN if budget is None else budget.left_text
+    further = (
+        f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}",
+        UNKNOWN if budget is None else _after(budget, (told.epsilon, told.delta)),
+    )
+    yield *TRY[told.outcome], *((NOTHING, now) if _is_paid(told) else further)
+    yield *MECHANISM, *further
+    yield *STOP, STAYS if budget is not None and budget.charged else NOTHING, now
+
+
+def _is_paid(told: EndedRun) -> bool:
+    """Return whether the same run, charged anyway, is a further slot of a series that was paid for."""
+    series = None if told.facts is None else told.facts.series
+    return told.outcome == "held" and series is not None and series.paid_by != told.release_id
 
 
 def _after(budget: RunBudget, cost: tuple[Fraction, Fraction]) -> str:
     """Return the budget left after one more run at this cost."""
+    if budget.used is not None and not budget.charged:
+        return OF_NO_CHARGE
     if budget.used is not None:
         before, after = budget.used
         more = replace(budget, used=(after, after + (after - before)))

@@ -17,8 +17,10 @@ CANNOT_TELL = "cannot tell"
 TONES: dict[str, Tone] = {"published": "good", "withheld": "bad", "withdrawn": "bad", "held": "open", "waiting": "open"}
 SHOWN = {*TONES, "not read"}
 """The outcomes that a band names; of any other it is unknown whether data were published."""
+UNREAD = ("not read", "held", "waiting")
+"""The outcomes of runs that read no table yet."""
 UNKNOWN = "unknown (no manifest and no public record here)"
-BUDGET_UNKNOWN = "unknown here: see crowdgate report budget."
+BUDGET_UNKNOWN = "unknown (the ledger was not read): see crowdgate report budget."
 NEXT = {
     "published": "hand out the folder with its README. Recipients check it with crowdgate verify.",
     "withheld": "choose one of the three options under “What you can do now”.",
@@ -49,8 +51,11 @@ def run_band(told: EndedRun, judged: str) -> Band:
 
 
 def cost_text(told: EndedRun) -> str:
-    """Return the privacy cost of a run, rounded up."""
+    """Return the privacy cost of a run, or of its series, rounded up."""
     cost = f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}"
+    series = None if told.facts is None else told.facts.series
+    if series is not None and not (told.outcome in UNREAD and series.paid_by == told.release_id):
+        return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for."
     budget = None if told.facts is None else told.facts.budget
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
     return f"nothing is charged ({cost} if it is read)." if uncharged else f"{cost}."

@@ -81,6 +81,15 @@ def verify_catalogue(root: Path, trusted: Sequence[PublicKey]) -> CatalogueState
     return statement
 
 
+def is_later(envelope: bytes, than: bytes, trusted: Sequence[PublicKey]) -> bool:
+    """Return whether a catalogue that a trusted key signed was written at a later line of the same ledger."""
+    try:
+        here, there = (verify_statement(each, trusted, CatalogueStatement)[0].predicate for each in (than, envelope))
+    except VerificationFailed:
+        return False
+    return there.ledger.id == here.ledger.id and there.ledger.line > here.ledger.line
+
+
 def place_of(ledger: Ledger) -> LedgerPlace:
     """Return the current position of a ledger: its id, and the number and digest of its last journal line."""
     last = ledger.head()

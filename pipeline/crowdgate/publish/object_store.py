@@ -1,7 +1,7 @@
 """An object store with the protocol of S3, as a destination: `s3://BUCKET/PREFIX`.
 
 An object is written whole or not at all. A new object is put on condition that none has its name, so of two writers one
-succeeds; a store that ignores the condition is refused before a release is charged (`objects.probe_store`). Endpoint,
+succeeds; a store that ignores the condition is refused before a release is charged (`objects.claim_object`). Endpoint,
 region and credentials are those of the environment variables AWS_ENDPOINT_URL, AWS_REGION, AWS_ACCESS_KEY_ID and so on.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import EnvironmentFault
+from crowdgate.limits import MOST_OBJECTS
 from crowdgate.system.extras import S3, need
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class StoredObject:
     tag: str
 
 
-class TooLarge(ValueError):
+class TooLarge(EnvironmentFault):
     """An error: an object has more bytes than its reader accepts."""
 
 
@@ -154,7 +155,7 @@ class ObjectStore:
         for chunk in found:
             data += bytes(chunk)
             if len(data) > most:
-                raise TooLarge(f"{name}: more than {most:,} bytes")
+                raise TooLarge(f"{self.address}/{name}: more than {most:,} bytes")
         return StoredObject(bytes(data), str(found.meta["e_tag"]))
 
     def delete(self, name: str) -> None:
@@ -164,10 +165,15 @@ class ObjectStore:
         obstore.delete(self._store, name)
 
     def list_names(self, below: str) -> list[str]:
-        """List the names of the objects below a name."""
+        """List the names of the objects below a name, at most MOST_OBJECTS."""
         import obstore
 
-        return sorted(str(each["path"]) for batch in obstore.list(self._store, below) for each in batch)
+        found: list[str] = []
+        for batch in obstore.list(self._store, below):
+            found += (str(each["path"]) for each in batch)
+            if len(found) > MOST_OBJECTS:
+                raise TooLarge(f"{self.address}/{below}: more than {MOST_OBJECTS:,} objects")
+        return sorted(found)
 
     @contextmanager
     def _faults(self, name: str) -> Iterator[None]:

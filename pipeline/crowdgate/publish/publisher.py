@@ -107,6 +107,18 @@ def _fill(
     return hashlib.sha256(sealed[manifest.NAME]).hexdigest()
 
 
+def copy_to_staging(folder: Path, staged: Path, slot: str) -> Path:
+    """Copy a complete release to its staging folder, as `stage` would have written it, and return this folder."""
+    with faults(staged.parent):
+        shutil.rmtree(staged, ignore_errors=True)
+        make_folder(staged)
+        for path in folder.iterdir():
+            shutil.copyfile(path, staged / path.name)
+            _settle(staged / path.name, slot)
+        fsync_path(staged)
+    return staged
+
+
 def publish(staged: StagedRelease, destination: Path) -> None:
     """Move a staged release to its destination, atomically. Refuses one whose key was not drawn from the operating
     system.

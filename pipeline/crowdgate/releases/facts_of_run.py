@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from crowdgate.errors import CrowdgateError
 from crowdgate.history.ledger_facts import budget_around
 from crowdgate.kind.run_facts import RunBudget, RunDescription
-from crowdgate.releases.staging import about_fields
+from crowdgate.planning.paid_series import paid_series
+from crowdgate.releases.staging import about_fields, series_fields
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
@@ -20,11 +21,14 @@ def facts_of_run(plan: Plan, ledger: Ledger, release_id: str, *, charged: bool) 
     """Return the facts about a run that was `charged` or not. Its budget is unknown if the ledger can't be read just
     now, as that must not fail the release."""
     contract, people = plan.bundle.contract, plan.bundle.budget.spec.people
-    budget = None
+    budget = series = None
     with suppress(CrowdgateError):
         entry = ledger.entry(release_id) if charged else None
         budget = _budget_now(ledger, contract.population) if entry is None else budget_around(ledger, entry)
-    return RunDescription(contract.population, about_fields(plan), plan.protection.kind.name, people, budget)
+        paid = paid_series(plan, ledger)
+        series = series_fields(plan, release_id if paid is None or paid.payer is None else paid.payer)
+    kind = plan.protection.kind.name
+    return RunDescription(contract.population, about_fields(plan), kind, people, budget, series)
 
 
 def _budget_now(ledger: Ledger, population: str) -> RunBudget | None:

@@ -50,7 +50,7 @@ from crowdgate.releases.enforcement import refuse_dry_run
 from crowdgate.releases.facts_of_run import facts_of_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.late_source import when_ready
-from crowdgate.releases.object_destination import probe_objects, publish_copy, put_catalogue_copy
+from crowdgate.releases.object_destination import publish_copy, put_catalogue_copy
 from crowdgate.releases.resume import committed_folders, resume_release
 from crowdgate.releases.slot_day import slot_of, waiver_day
 from crowdgate.releases.waiting import waiting_release
@@ -153,7 +153,6 @@ def prepare(request: Request) -> Run | Result:
     refuse_leftovers(ledger, name, roots, released=False)
     publisher.check_free(root / name)
     probe(root, root / name)
-    probe_objects(bundle.root, root, name)
     publisher.sweep(root, ledger.id, lambda: committed_folders(ledger, root))
     sweep_killed_runs(root, ledger)
     staging.check_manifest_fits(plan, name, slot)

@@ -11,7 +11,12 @@ from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import free_space
-from crowdgate.releases.object_destination import give_back_objects, publish_copy, put_catalogue_copy
+from crowdgate.releases.object_destination import (
+    give_back_objects,
+    publish_copy,
+    put_catalogue_copy,
+    recover_copy,
+)
 from crowdgate.releases.waiting import waiting_release
 
 
@@ -38,11 +43,8 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
     if waiting is not None:
         return waiting
     if not publisher.is_complete(destination, entry.manifest_digest):
-        if entry.state is State.PUBLISHED:
-            raise LedgerRefused(
-                f"{entry.release_id} was published before, and its files are lost or changed. Use a new slot", "lost"
-            )
-        _publish_staged(root, ledger.id, entry.release_id, entry.manifest_digest)
+        where = (root, ledger.id, entry.release_id, entry.manifest_digest)
+        _publish_staged(*where) if entry.state is State.COMMITTED else _recover_published(plan.bundle.root, *where)
     if entry.state is State.COMMITTED:
         publisher.sync_destination(destination, root / STAGING)
         publish_copy(plan.bundle.root, root, entry.release_id, ledger.id)
@@ -82,6 +84,15 @@ def _publish_staged(root: Path, owner: str, release_id: str, digest: str) -> Non
     except CrowdgateError:
         if not publisher.is_complete(root / release_id, digest):
             raise
+
+
+def _recover_published(home: Path, root: Path, owner: str, release_id: str, digest: str) -> None:
+    """Copy a release that is at its object store, and not here. Raises LedgerRefused if it is not there either."""
+    if not (root / release_id).exists():
+        recover_copy(home, root, release_id, owner, digest)
+    if not publisher.is_complete(root / release_id, digest):
+        said = f"{release_id} was published before, and its files are lost or changed"
+        raise LedgerRefused(f"{said}. Use a new slot", "lost")
 
 
 def committed_folders(ledger: Ledger, root: Path) -> set[str]:

@@ -167,11 +167,12 @@ def _facts(
             manifest.ApprovalFields(name=each.name, key=each.key, day=each.day, sha256=each.digest)
             for each in approvals
         ) or None,
-        series=_series(plan, paid_by),
+        series=series_fields(plan, paid_by),
     )  # fmt: skip
 
 
-def _series(plan: Plan, paid_by: str) -> manifest.SeriesFields | None:
+def series_fields(plan: Plan, paid_by: str) -> manifest.SeriesFields | None:
+    """Return the series that a policy declares and the release `paid_by` paid for; None without one."""
     planned = plan.series
     if planned is None:
         return None

@@ -2,12 +2,16 @@
 
 import html
 from collections.abc import Iterator
+from fractions import Fraction
 
 from crowdgate.kind.band import Band, BudgetShares
+from crowdgate.number_text import Rounding, decimal
 from crowdgate.report import paragraph_text
 
 LEGEND = (("before", "spent before"), ("this", "this release"), ("left", "left"))
 """The parts of the bar of a budget, in order, with their names."""
+NEARLY_ALL = Fraction(999, 1000)
+"""The share of a budget above which three digits would round up to all of it."""
 ALREADY = (("before", "spent"), ("left", "left"))
 """The parts of the bar where nothing is charged."""
 
@@ -56,13 +60,14 @@ def _named(fact: str, name: str, text: str) -> str:
 def _bar(shares: BudgetShares) -> str:
     """Return the bar of a budget: spent before, this release, left."""
     legend = LEGEND if shares.this else ALREADY
-    told = ", ".join(f"{words} {_percent(getattr(shares, name))}" for name, words in legend)
+    texts = {name: f"{words} {_percent(getattr(shares, name), name)}" for name, words in legend}
+    told = ", ".join(texts.values())
     parts, at = [], 0.0
     for name, _ in legend:
         width = 100 * float(min(1, getattr(shares, name)))
         parts.append(f'<rect class="{name}" x="{at:.2f}" y="0" width="{width:.2f}" height="10"/>')
         at += width
-    names = "".join(f'<li class="{name}">{words} {_percent(getattr(shares, name))}</li>' for name, words in legend)
+    names = "".join(f'<li class="{name}">{text}</li>' for name, text in texts.items())
     alt = html.escape(f"Lifetime budget of {shares.amount}: {told}.")
     return (
         f'<svg class="bar" role="img" aria-label="{alt}" viewBox="0 0 100 10" preserveAspectRatio="none">'
@@ -70,8 +75,11 @@ def _bar(shares: BudgetShares) -> str:
     )
 
 
-def _percent(share: object) -> str:
-    return f"{100 * float(share):.3g} %"  # type: ignore[arg-type]
+def _percent(share: Fraction, name: str) -> str:
+    """Return a share of the budget: what is left rounded down, what is spent rounded up, but not to all of it."""
+    if NEARLY_ALL < share < 1 and name != "left":
+        return f"more than {decimal(100 * NEARLY_ALL)} %"
+    return f"{decimal(100 * share, 3, Rounding.DOWN if name == 'left' else Rounding.UP)} %"
 
 
 def _facts(band: Band) -> str:

@@ -123,8 +123,9 @@ def objects(settings: Mapping[str, str], suffixes: tuple[str, ...]) -> list[Tabl
     """Return the object that a server names, or all below its prefix with one of these suffixes. Raises FileFault if
     there is none, EnvironmentFault if the store can't be reached or refuses.
     """
-    endpoint, path = settings["endpointUrl"], settings["location"].removeprefix("s3://")
-    if endpoint and endpoint.rstrip("/") != os.environ.get("AWS_ENDPOINT_URL", "").rstrip("/"):
+    trusted = os.environ.get("AWS_ENDPOINT_URL", "")
+    endpoint, path = settings["endpointUrl"] or trusted, settings["location"].removeprefix("s3://")
+    if endpoint.rstrip("/") != trusted.rstrip("/"):
         raise EnvironmentFault(
             f"keys of the environment are sent to no store that a contract alone names; set AWS_ENDPOINT_URL={endpoint}"
             " once you trust it"

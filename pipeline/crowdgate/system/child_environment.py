@@ -1,11 +1,11 @@
-"""The environment of a child process that reads tables: without secrets that only the run needs."""
+"""The environment of processes that this one starts: without passphrases, keys and tokens, which they don't need."""
 
 import os
+import re
 
-_SECRETS = ("KEY", "PASSPHRASE", "PASSWORD", "SECRET", "TOKEN", "CREDENTIAL", "LEDGER", "WEBHOOK", "PGPASS")
-"""Parts of names of variables that hold a secret, or the place of one."""
+_SECRET = re.compile("AUTH|CREDENTIAL|KEY|LEDGER|PASS|SECRET|TOKEN|WEBHOOK", re.IGNORECASE)
 
 
 def without_secrets() -> dict[str, str]:
-    """Return the variables of this process whose names tell of no secret."""
-    return {name: value for name, value in os.environ.items() if not any(each in name.upper() for each in _SECRETS)}
+    """Return the environment without variables whose names are those of secrets, or of the place of one."""
+    return {name: value for name, value in os.environ.items() if not _SECRET.search(name)}

@@ -25,7 +25,8 @@ from crowdgate.sources import SOURCES, open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.encode import Reason
 from crowdgate.sources.sql.table import DatabasePart
-from tests.databases import DATABASES, PASSWORD, patients, postgres_server
+from tests.databases import DATABASES, patients, postgres_server
+from tests.servers import PASSWORD
 from tests.workshop import MARK, Workshop, crowdgate, good_rows
 
 RULES = {name: reader.rule for name, reader in SOURCES.items()}
@@ -121,10 +122,9 @@ def test_a_wrong_password_is_one_clear_error(postgres: Contract, monkeypatch: py
 
 @pytest.mark.thorough
 def test_a_role_without_rights_is_one_clear_error(postgres: Contract, monkeypatch: pytest.MonkeyPatch) -> None:
-    postgres_server().execute(
-        "DROP ROLE IF EXISTS guest", f"CREATE ROLE guest LOGIN PASSWORD '{PASSWORD}'",
-        f"GRANT USAGE ON SCHEMA {schema(postgres)} TO guest",
-    )  # fmt: skip
+    own = postgres_server()
+    own.server.execute(own.database, f"GRANT CONNECT ON DATABASE {own.database} TO guest")
+    own.execute(f"GRANT USAGE ON SCHEMA {schema(postgres)} TO guest")
     monkeypatch.setenv("PGUSER", "guest")
     assert "no right to read" in fault(postgres)
     table = f"{schema(postgres)}.patients"
@@ -134,7 +134,6 @@ def test_a_role_without_rights_is_one_clear_error(postgres: Contract, monkeypatc
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY", f"CREATE POLICY p ON {table} USING (ward = 'north')"
     )
     assert "row security" in fault(postgres)
-    postgres_server().execute("DROP OWNED BY guest", "DROP ROLE guest")
 
 
 @pytest.mark.thorough
@@ -161,9 +160,6 @@ def test_a_timeout_is_one_clear_error(slow: Contract) -> None:
     assert "longer than the contract's timeout" in fault(replace(slow, server=replace(slow.server, settings=settings)))
 
 
-_END = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'crowdgate'"
-
-
 def _is_reading(schema_name: str) -> bool:
     """Return whether a session of Crowdgate runs its query on a table of this schema."""
     of = f"application_name = 'crowdgate' AND state = 'active' AND query LIKE '%{schema_name}%GROUP BY%'"
@@ -185,7 +181,7 @@ def _wait_until_reading(schema_name: str, is_alive: Callable[[], bool] = lambda:
 def test_a_connection_that_is_lost_is_one_clear_error(slow: Contract) -> None:
     def end() -> None:
         _wait_until_reading(schema(slow))
-        postgres_server().execute(_END)
+        postgres_server().end_sessions()
 
     killer = threading.Thread(target=end)
     killer.start()
@@ -286,7 +282,7 @@ def test_a_kill_while_the_database_reads_charges_once(workshop: Workshop, where:
             raise
         if where == "client":
             client.kill()
-        postgres_server().execute(_END)
+        postgres_server().end_sessions()
         said = client.communicate()[0].decode()
     assert client.returncode == (-signal.SIGKILL if where == "client" else 4)
     assert MARK not in said

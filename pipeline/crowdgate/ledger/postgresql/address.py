@@ -43,7 +43,7 @@ def parse_address(url: str, home: Path) -> Address:
     except ValueError:
         raise ValueError(_expected()) from None
     database = unquote(parts.path[1:])
-    known = secret is None and all(name in _OPTIONS for name, _ in options)
+    known = secret is None and all(name in _OPTIONS and not _names_code(name, value) for name, value in options)
     plain = len(url) <= LONGEST_URL and url.isprintable() and database.isprintable() and "/" not in database
     if not url.startswith(PREFIX) or not database or not known or not plain:
         raise ValueError(_expected())
@@ -56,6 +56,13 @@ def absolute_url(url: str, home: Path) -> str:
     """Return the URL with its folder, which is made absolute below `home`. Raises ValueError with the form of a URL."""
     address = parse_address(url, home)
     return f"{address.connection}#{address.folder}"
+
+
+def _names_code(name: str, value: str) -> bool:
+    """Return whether a key is that of an engine of OpenSSL, ENGINE:KEY, which libpq would load: a library as ENGINE
+    runs, and the URL may be somebody else's.
+    """
+    return name == "sslkey" and ":" in value
 
 
 def _expected() -> str:

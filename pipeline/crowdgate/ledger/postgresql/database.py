@@ -16,7 +16,7 @@ import psycopg
 from crowdgate.errors import EnvironmentFault
 from crowdgate.ledger.postgresql import catalog, migrations
 from crowdgate.ledger.postgresql.address import FILE, Address, parse_address
-from crowdgate.ledger.postgresql.faults import translated
+from crowdgate.ledger.postgresql.faults import MAKING, MIGRATING, USING, translated
 from crowdgate.ledger.store import Database
 from crowdgate.system import permissions
 from crowdgate.system.postgres_login import SAFE_LOGIN
@@ -101,7 +101,7 @@ def new_database(url: str) -> Iterator[Database]:
     """Begin a transaction on an empty database with the tables of a new ledger; a block that fails leaves none."""
     address = parse_address(url, Path.cwd())
     _make_folder(address.folder)
-    with _transaction(address, CONNECT_SECONDS, writing=True) as database:
+    with _transaction(address, CONNECT_SECONDS, writing=True, rights=MAKING) as database:
         migrations.make_tables(database, address.name)
         _refuse_unsafe(database, address.name)
         yield database
@@ -121,7 +121,7 @@ def open_store(url: str, busy_seconds: float, reading: bool) -> PostgresqlStore:
 def migrate(url: str, busy_seconds: float) -> int:
     """Apply the migrations that a database lacks, and return their number."""
     address = parse_address(url, Path.cwd())
-    with _transaction(address, busy_seconds, writing=True) as database:
+    with _transaction(address, busy_seconds, writing=True, rights=MIGRATING) as database:
         left = migrations.pending(database, address.name)
         migrations.apply(database, left)
     return len(left)
@@ -134,9 +134,11 @@ def now(database: Database) -> str:
 
 
 @contextmanager
-def _transaction(address: Address, busy_seconds: float, writing: bool) -> Iterator[PostgresqlDatabase]:
+def _transaction(
+    address: Address, busy_seconds: float, writing: bool, rights: str = USING
+) -> Iterator[PostgresqlDatabase]:
     begin = (_WRITE if writing else _READ).format(busy=max(1, round(busy_seconds * 1000)))
-    with translated(address.name), _connected(address) as connection:
+    with translated(address.name, rights), _connected(address) as connection:
         connection.execute(begin.encode())
         database = PostgresqlDatabase(connection)
         yield database

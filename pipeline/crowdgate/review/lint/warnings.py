@@ -277,17 +277,19 @@ def _short_budget(judged: ReviewedPolicy) -> Iterator[Objection]:
     if releases >= 2 or plan.bundle.contract.sample is not None:
         return
     once, budget = plan.guarantee if plan.series is None else plan.series, plan.bundle.budget.spec
-    pays = "pays for one such release and no second" if releases else "pays for no such release"
+    name, pays = plan.bundle.policy.metadata.name, "pays for one such release and no second"
+    if not releases:
+        pays = "pays for no such release" if plan.series is None else "does not pay for the declared series"
+    costs = f"{name} costs" if plan.series is None else f"its {plan.series.releases} releases cost"
     if budget.lifetime is not None:
-        words = (
-            f"a lifetime budget in Renyi divergences {pays}: {plan.bundle.policy.metadata.name} costs too much of it"
-        )
+        words = f"a lifetime budget in Renyi divergences {pays}: {costs} too much of it"
         yield plan.bundle.budget_document, ("spec", "epsilon"), words
         return
     by_delta = int(budget.delta / once.delta) if once.delta else releases + 1
     part = "delta" if by_delta < int(budget.epsilon / once.epsilon) else "epsilon"
     cost, whole = stated_number(getattr(once, part)), stated_number(getattr(budget, part))
-    words = f"a lifetime budget of {part} {whole} {pays}: {plan.bundle.policy.metadata.name} costs {cost} each time"
+    times = "each time" if plan.series is None else "together"
+    words = f"a lifetime budget of {part} {whole} {pays}: {costs} {cost} {times}"
     yield plan.bundle.budget_document, ("spec", part), words
 
 
