@@ -49,6 +49,7 @@ def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make
     assert sum(query.sensitivity(rows) ** 2 for query in workload) == worst_l2
 
 
+@pytest.mark.thorough
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, noise=st.sampled_from(["laplace", "gaussian"]))
 @pytest.mark.parametrize("how", ["equal", "least-variance"])

@@ -21,6 +21,8 @@ from crowdgate.kinds import KINDS
 from crowdgate.kinds.rows.kind import RowsKind
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
+pytestmark = pytest.mark.usefixtures("few_simulations")
+
 PEOPLE = 4000
 SIZES = {"region": 12, "age": 60, "job": 9, "home": 20}
 LEVELS = {"region": (3,), "age": (5, 20), "job": (3,), "home": (5, 10)}
@@ -177,6 +179,7 @@ def test_a_gate_that_stops_better_policies_has_a_price(copy: Workshop, capsys: p
     assert 0 < price["smaller"] < 1
 
 
+@pytest.mark.thorough
 def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     copy: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,6 +193,7 @@ def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     assert MARK not in text
 
 
+@pytest.mark.thorough
 def test_without_analyses_all_tables_of_two_columns_count(copy: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     stated = copy.contract.read_text()
     start = stated.index("      - property: analysis")
