@@ -122,6 +122,7 @@ def grouped(epsilon: mp.mpf, delta: mp.mpf, m: int) -> mp.mpf:
     return delta * mp.fsum(mp.exp(at * epsilon) for at in range(m))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300), deadline=None, derandomize=True)
 @given(EPSILONS, DELTAS, BETAS, M)
 def test_what_several_rows_or_a_replaced_row_cost_is_never_rounded_down(

@@ -85,6 +85,7 @@ def test_merging_the_histograms_of_parts_gives_the_histogram_of_the_whole(path: 
         assert listed(h.merge(parts)) == list(grouped(table.tuples).items())
 
 
+@pytest.mark.thorough
 @every_path
 @settings(max_examples=examples(40), deadline=None)
 @given(table=batches(), data=st.data())

@@ -166,6 +166,7 @@ def test_a_slot_in_the_past_makes_no_old_audit_fresh(town: Town) -> None:
     assert "31 days old today" in why(release(town, slot))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strict", ["pso_excess, at_most: 0.3", "pso_success, at_most: 0.4"])
 def test_of_gates_with_different_max_age_the_stricter_one_decides(town: Town, strict: str) -> None:
     """At the slot, the day of the audit, neither gate finds it too old."""

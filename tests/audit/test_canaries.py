@@ -156,6 +156,7 @@ def with_canaries(right: int, guesses: int = 1000) -> MembershipRecord:
     return record.model_copy(update={"played": (own.model_copy(update={"canaries": found}), *others)})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("right", "outcome"), [(520, Outcome.PASS), (1000, Outcome.FAIL)])
 def test_guesses_about_canaries_decide_an_audit(right: int, outcome: Outcome) -> None:
     record = with_canaries(right)

@@ -144,6 +144,7 @@ def test_the_stated_power_is_that_of_simulated_scores() -> None:
     assert score_tests.least_seen(needed, 1e-4, 0.9) == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ratio", [0.9, 1.0, 1.2])
 def test_limits_of_the_sampling_rate_hold_where_small_classes_are_suppressed(ratio: float) -> None:
     """300 tables of 20 large and 400 small classes: both limits fail in 30 expected ones, in more than 56 with a

@@ -264,6 +264,7 @@ def winning(isolated: int) -> Executor:
     return won
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("isolated", "said"), [(50, "Refuted: "), (3, "Cannot tell: nothing was found in 60 trials")])
 def test_a_limit_that_is_not_kept_ends_with_3(
     fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str

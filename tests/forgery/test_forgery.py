@@ -163,6 +163,7 @@ def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
     assert [forgery.name for forgery in every] == [forgery.name for forgery in forgeries(folder, SEED)]
 
 
+@pytest.mark.thorough
 def test_every_file_and_every_leaf_is_forged(release: tuple[str, Path]) -> None:
     _, folder = release
     names = "\n".join(forgery.name for forgery in forgeries(folder, SEED))

@@ -27,6 +27,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", CASES)
 def test_a_release_by_shares_has_less_noise_at_the_same_total_and_verifies(tmp_path: Path, noise: str) -> None:
     workshop = tables_by_shares(tmp_path / "w", noise=CASES[noise])

@@ -66,6 +66,7 @@ def space(disk: Path) -> int:
     return os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::crowdgate.ledger.ledger.HeadWarning")  # the next command writes the head
 @pytest.mark.parametrize("after", ["claim_destination", "reserve", "count", "protect", "judge"])
 def test_no_charge_is_lost_on_a_disk_that_fills_after_the_probe(

@@ -267,6 +267,7 @@ EDGES = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edge", EDGES)
 def test_what_is_just_within_its_bound_is_not_warned_of(edge: str, copy: Copy) -> None:
     copy.edit(BUDGET, *RICH)

@@ -40,6 +40,7 @@ def one_of(size: int, group: int, people: int, most: int = 1) -> Fraction:
     return Fraction(sum(ways), comb(people, group))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @given(assigned(), PEOPLE, PEOPLE)
 def test_no_assignment_of_rows_to_people_has_more_unique_classes(
