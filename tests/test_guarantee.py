@@ -239,6 +239,7 @@ def test_the_replace_one_form_of_one_part_needs_no_name() -> None:
     assert "e^1.69315 = 5.44, but for 1e-9 of probability" in form.words()
 
 
+@pytest.mark.thorough
 @given(
     part=parts.map(lambda each: each[0]).filter(lambda part: part.epsilon > 0),
     beta=st.fractions(Fraction(1, 100), "0.9"),

@@ -65,6 +65,7 @@ def made(rows: Sequence[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
     return h.collapse(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
 
 
+@pytest.mark.thorough
 @every_path
 @settings(max_examples=examples(40), deadline=None)
 @given(table=batches())
@@ -233,6 +234,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.thorough
 @given(sizes=st.lists(st.sampled_from(SIZES), max_size=6), data=st.data())
 def test_columns_of_any_size_are_packed_and_unpacked(sizes: list[int], data: st.DataObject) -> None:
     """This holds even if a word's integers hold its codes, but not the size that they are divided by."""

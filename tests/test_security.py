@@ -39,6 +39,7 @@ def test_every_promise_names_a_test() -> None:
     assert unshown(TEXT) == []
 
 
+@pytest.mark.thorough
 def test_every_test_that_is_named_is_there() -> None:
     assert missing(TEXT) == []
 

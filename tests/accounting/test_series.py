@@ -23,6 +23,7 @@ def epsilon(law: JointLaw, releases: int) -> float:
     return least_epsilon(ReleaseSeries(law, releases).delta, DELTA, near=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("k", "beta", "four", "twelve"), [(40, 0.3, 0.809, 1.251), (92, 0.5, 0.935, 1.524), (29, 0.3, 1.068, 1.574)]
 )

@@ -59,6 +59,7 @@ def test_the_parts_add_up_to_the_total_exactly(
     assert sum(split_budget(queries, total, noise, how)) == total
 
 
+@pytest.mark.thorough
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, tilt=st.floats(0.5, 2), noise=st.sampled_from(["laplace", "gaussian"]))
 def test_no_other_split_has_a_smaller_sum_of_variances(

@@ -329,6 +329,7 @@ def test_a_forged_record_is_refused_from_the_files_alone(town: Town, forgery: st
         verify(folder)
 
 
+@pytest.mark.thorough
 def test_a_record_beside_a_release_without_such_gates_is_refused(town: Town) -> None:
     data = town.records[0].read_bytes()
     town.edit(town.policy, GATES, "")

@@ -175,6 +175,7 @@ def test_only_of_wide_gaussian_noise_is_it_said_how_much_is_missing(law: Law, me
     assert is_scaled(sums.family) == measured
 
 
+@pytest.mark.thorough
 def test_a_gate_that_asks_for_noise_and_reads_without_it_contradicts(made: Path) -> None:
     rule = next(rule for rule, _ in plan_policy(Town(made).policy).gates if rule.charge is not None)
 

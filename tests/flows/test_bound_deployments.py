@@ -62,6 +62,7 @@ def second_policy(workshop: Workshop, name: str = "other") -> Path:
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parameter", ["to", "input", "ledger"])
 def test_each_setting_is_opened_by_its_own_name_and_a_person_may_change_all(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, parameter: str

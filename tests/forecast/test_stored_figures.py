@@ -369,6 +369,7 @@ def test_counts_that_are_given_are_neither_stored_nor_looked_for(workshop: Works
     assert all(map(holds_classes, files(workshop).values()))
 
 
+@pytest.mark.thorough
 def test_check_stores_the_class_sizes_of_a_public_table_and_a_release_counts_itself(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

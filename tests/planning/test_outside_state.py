@@ -201,6 +201,7 @@ def test_each_source_alone_finds_a_release_that_the_ledger_lacks(
     assert_refused(history, capsys, "does not know clinic/1/2030-01-03")
 
 
+@pytest.mark.thorough
 def test_only_signed_heads_count_where_keys_are_trusted(
     histories: dict[bool, History], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

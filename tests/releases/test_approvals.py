@@ -352,6 +352,7 @@ def test_an_access_without_its_signature_stops_all_approvals(
     board.refused("who saw them is unknown", NEXT)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [

@@ -118,6 +118,7 @@ def test_no_release_is_larger_than_the_space_that_is_reserved(
     assert written <= min(sizes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("holder", "name"),
     [("job", "claim_destination"), ("ledger", "reserve"), ("ledger", "begin_reading"), ("job", "protect")],

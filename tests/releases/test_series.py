@@ -149,6 +149,7 @@ def test_a_release_whose_manifest_states_another_series_does_not_verify(series: 
     assert crowdgate("verify", released(series, 1), "--ledger", series.ledger) != 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["9/10", "1/2"])
 def test_a_series_that_states_less_than_its_law_costs_does_not_verify_without_a_ledger(
     series: Workshop, part: str, capsys: pytest.CaptureFixture[str]

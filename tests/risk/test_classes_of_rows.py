@@ -53,6 +53,7 @@ def test_no_assignment_of_rows_to_people_has_more_unique_classes(
     assert truth <= most_unique_classes(class_sizes(rows), each, least, most) * (1 + ROUNDING)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @example(([2, 40], 2, [1, 40], 41), 41, 1)
 @given(assigned(), PEOPLE, st.integers(1, 3))

@@ -546,6 +546,7 @@ def test_epsilon_of_rho(rho: Fraction, delta: Fraction) -> None:
     assert truth <= found <= truth + Fraction(1, 10**12)
 
 
+@pytest.mark.thorough
 @quick
 @given(epsilon=spent, beta=st.fractions(Fraction(1, 4), 1, max_denominator=1000))
 def test_epsilon_of_a_sample(epsilon: Fraction, beta: Fraction) -> None:

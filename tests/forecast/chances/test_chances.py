@@ -217,6 +217,7 @@ def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     assert gate(found, "released_rows")["basis"] == "unknown: no comparable past run; 3 not comparable"
 
 
+@pytest.mark.thorough
 def test_a_renamed_policy_has_the_same_forecast(clinic: Workshop) -> None:
     tighten(clinic, 250)
     released(clinic, SLOTS[:3])
