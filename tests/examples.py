@@ -1,4 +1,4 @@
-"""Numbers of examples of properties: the share of those stated that `--examples PERCENT` names, a quarter by default."""
+"""Numbers of examples of properties: a quarter of those stated, or the share that `--examples PERCENT` names."""
 
 LEAST = 5
 """The least number of examples, for a test that states more."""
