@@ -63,7 +63,9 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("command", [*STATED, *NEW], ids=lambda line: " ".join(Path(word).stem for word in line.split()))
+@pytest.mark.parametrize(
+    "command", [*STATED, *NEW], ids=lambda line: " ".join(Path(word).stem for word in line.split())
+)
 def test_a_command_calls_and_imports_no_more_than_is_stated(command: str, copy: Path) -> None:
     """For the first time, and again."""
     first = counted(command, copy)

@@ -109,7 +109,7 @@ def slips(text: str) -> list[tuple[str, str]]:
 @pytest.mark.thorough
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
 def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path, every: int) -> None:
-    """For every misspelled word of a policy, only the intended correction may be suggested; for each fourth by default."""
+    """For a misspelled word of a policy (each fourth by default), only the intended correction may be suggested."""
     path, proposed = home / ROWS, 0
     text = path.read_text(encoding="utf-8").replace("#", "\n#")
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
