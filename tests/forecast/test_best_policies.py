@@ -118,7 +118,7 @@ def all_levels(search: "searching._PolicySearch") -> Iterator[Axes]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
 def test_the_frontier_is_within_2_percent_of_all_levels(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

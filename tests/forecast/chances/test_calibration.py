@@ -117,7 +117,9 @@ TABLES_MEASURES = ("trusted_share", "smallest_trusted_cell", "total_relative_err
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("measures", "number"), [(ROWS_MEASURES, 300), (TABLES_MEASURES, 90)])
+@pytest.mark.parametrize(
+    ("measures", "number"), [(ROWS_MEASURES, 300), pytest.param(TABLES_MEASURES, 200, marks=pytest.mark.soak)]
+)
 def test_releases_that_are_really_drawn_pass_as_often_as_forecast(
     measures: tuple[str, ...], number: int, workshop: Workshop
 ) -> None:

@@ -78,7 +78,10 @@ def whole(prior: object, views: Mapping[str, object]) -> dict[str, Histogram]:
 
 @pytest.mark.thorough
 @pytest.mark.statistical
-@pytest.mark.parametrize(("noise", "sample"), [("gaussian", ""), ("laplace", "    sampling: {beta: 0.5}\n")])
+@pytest.mark.parametrize(
+    ("noise", "sample"),
+    [pytest.param("gaussian", "", marks=pytest.mark.soak), ("laplace", "    sampling: {beta: 0.5}\n")],
+)
 def test_tables_pass_as_often_as_foretold(clinic: Workshop, noise: str, sample: str) -> None:
     """N = 100 releases, at a limit that half of them keep or more. Their exact interval of level 1 - 1e-4 meets the
     forecast's limits, of level .95, from 100 draws.
