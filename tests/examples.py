@@ -1,16 +1,18 @@
-"""Numbers of examples of properties: a quarter by default, all of them with `--every-example`."""
+"""Numbers of examples of properties: a quarter of those stated, or the share that `--examples PERCENT` names."""
 
-LEAST = 10
+LEAST = 5
 """The least number of examples, for a test that states more."""
-_every = False
+QUICK = 25
+"""The percentage of the quick tests."""
+_percent = QUICK
 
 
-def use_every_example() -> None:
-    """Run every property with all the examples that it states."""
-    global _every
-    _every = True
+def use_share(percent: int) -> None:
+    """Run every property with a share of the examples that it states."""
+    global _percent
+    _percent = percent
 
 
 def examples(stated: int) -> int:
     """Return the number for hypothesis's `max_examples`."""
-    return stated if _every else min(stated, max(LEAST, stated // 4))
+    return min(stated, max(LEAST, stated * _percent // 100))

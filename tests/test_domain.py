@@ -19,6 +19,7 @@ def test_every_label_parses_to_its_code(domain: Domain) -> None:
     assert len(set(domain.labels)) == len(domain)
 
 
+@pytest.mark.thorough
 @given(domains)
 def test_a_missing_cell_is_invalid(domain: Domain) -> None:
     texts = [text for text in ("NaN", "nan", "no such value \x00") if text not in domain.labels]  # a name may be "NaN"

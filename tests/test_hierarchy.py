@@ -119,6 +119,7 @@ def cut_domains(draw: st.DrawFn) -> tuple[Domain, list[int], list[str]]:
     return domain, starts, by_cuts(domain, [grid.first + grid.step * code for code in starts])
 
 
+@pytest.mark.thorough
 @given(cut_domains())
 def test_bands_begin_at_their_cuts_and_nowhere_else(cut: tuple[Domain, list[int], list[str]]) -> None:
     domain, starts, labels = cut

@@ -66,6 +66,7 @@ def made(rows: Sequence[tuple[int, ...]], sizes: tuple[int, ...]) -> Histogram:
     return h.collapse(tuple(map(str, sizes)), sizes, columns, np.ones(len(rows), dtype=np.int64))
 
 
+@pytest.mark.thorough
 @every_path
 @settings(max_examples=examples(40), deadline=None)
 @given(table=batches())
@@ -86,6 +87,7 @@ def test_merging_the_histograms_of_parts_gives_the_histogram_of_the_whole(path: 
         assert listed(h.merge(parts)) == list(grouped(table.tuples).items())
 
 
+@pytest.mark.thorough
 @every_path
 @settings(max_examples=examples(40), deadline=None)
 @given(table=batches(), data=st.data())
@@ -268,6 +270,7 @@ SIZES = [
 ]
 
 
+@pytest.mark.thorough
 @given(sizes=st.lists(st.sampled_from(SIZES), max_size=6), data=st.data())
 def test_columns_of_any_size_are_packed_and_unpacked(sizes: list[int], data: st.DataObject) -> None:
     """This holds even if a word's integers hold its codes, but not the size that they are divided by."""

@@ -28,6 +28,7 @@ def grid_of(domain: Domain) -> Grid:
     return domain.grid
 
 
+@pytest.mark.thorough
 @given(fine_domains(), st.integers(-40, 300), st.fractions(0, 1, max_denominator=6))
 def test_a_number_is_clamped_and_then_rounded_to_the_nearest(domain: Domain, steps: int, part: Fraction) -> None:
     grid = grid_of(domain)

@@ -249,6 +249,7 @@ def copied(thrown: np.ndarray) -> np.ndarray:
 # N = 4,000,000 coins and 2,000,000 disjoint pairs, seeded. Two exact two-sided binomial tests at 1e-6 each: false-alarm
 # rate at most 2e-6 a beta. Power above .999 against coins that are 20 % above their rate and coins of which every
 # hundredth repeats its neighbour: their counts lie at least 12 standard deviations off.
+@pytest.mark.thorough
 @pytest.mark.statistical
 @pytest.mark.parametrize("beta", [Fraction(1, 2), Fraction(1, 3), Fraction(1, 1000)], ids=str)
 def test_coins_have_their_rate_and_neighbours_are_independent(beta: Fraction) -> None:

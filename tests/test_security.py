@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,12 +27,23 @@ def missing(text: str) -> list[str]:
     return [f"{file}::{name}" for file, name in NAMED.findall(text) if name not in functions(ROOT / file)]
 
 
-def functions(file: Path) -> set[str]:
-    """Return the names of the tests in a file."""
+@cache
+def functions(file: Path) -> dict[str, bool]:
+    """Return the names of the tests in a file, and whether `.ci/run` runs them: not if all of a test is `soak`."""
     if not file.is_file():
-        return set()
+        return {}
     tree = ast.parse(file.read_text(encoding="utf-8"))
-    return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")}
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    return {test.name: "pytest.mark.soak" not in map(ast.unparse, test.decorator_list) for test in tests}
+
+
+def left_to_long_runs(text: str) -> list[str]:
+    """Return the first words of the promises that no test of `.ci/run` shows."""
+    return [
+        " ".join(each.split()[:12])
+        for each in promises(text)
+        if not any(functions(ROOT / file).get(name) for file, name in NAMED.findall(each))
+    ]
 
 
 def test_every_promise_names_a_test() -> None:
@@ -41,6 +53,12 @@ def test_every_promise_names_a_test() -> None:
 
 def test_every_test_that_is_named_is_there() -> None:
     assert missing(TEXT) == []
+
+
+def test_every_promise_has_a_test_that_ci_runs() -> None:
+    assert left_to_long_runs(TEXT) == []
+    named = "`tests/accounting/test_directions.py::test_all_fixed_cases_are_on_their_side_of_the_truth`"
+    assert left_to_long_runs(f"\n## Promises\n1. Sides. {named}\n") == [f"Sides. {named}"]
 
 
 def test_promises_are_counted_from_one() -> None:

@@ -34,6 +34,7 @@ def chance(successes: list[int], rows: int, rate: float) -> Fraction:
     return sum((math.comb(rows, s) * p**s * (1 - p) ** (rows - s) for s in successes), Fraction(0))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60), deadline=None, derandomize=True)
 @given(limit=rates, rate=rates, rows=trials, alpha=levels)
 def test_the_chances_are_those_of_the_intervals_that_a_gate_would_see(

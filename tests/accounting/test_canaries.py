@@ -74,6 +74,7 @@ def test_the_p_value_is_the_bound_of_the_paper(right: int, guesses: int, canarie
     assert canary_p(right, guesses, canaries, 0.7, delta) == pytest.approx(min(1, expected), rel=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 3.0])
 def test_the_limit_is_valid_for_randomized_response(epsilon: float) -> None:
     """Randomized response has exactly this epsilon. 200 runs of 500 canaries at level .05: more than 25 limits above

@@ -108,7 +108,7 @@ def test_a_number_is_on_its_side_of_the_truth(name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", LINES)
-@settings(max_examples=examples(8), deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(data=st.data())
 def test_a_drawn_number_is_on_its_side_of_the_truth(name: str, data: st.DataObject) -> None:
     assert not faults(LINES[name], data.draw(drawn(LINES[name])))

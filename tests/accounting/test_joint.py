@@ -196,6 +196,7 @@ def divergence(pairs: list[Floats], epsilon: float) -> float:
     return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("k", [2, 3])
 def test_no_replaced_row_exceeds_the_delta_of_its_two_classes(k: int) -> None:
     beta, epsilon = 0.3, 0.7
@@ -208,6 +209,7 @@ def test_no_replaced_row_exceeds_the_delta_of_its_two_classes(k: int) -> None:
     assert reached <= stated <= 1.02 * reached
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("beta", [1e-12, 1e-9, 1e-6, 1e-3, 0.999, 1 - 1e-6])
 @pytest.mark.parametrize("k", [1, 3, 10])
 def test_the_divergence_of_a_class_is_no_smaller_than_the_truth_at_extreme_rates(beta: float, k: int) -> None:

@@ -14,7 +14,7 @@ from crowdgate.accounting.dominating_pairs import DominatingPair
 from crowdgate.accounting.joint import JointLaw
 from tests.accounting import joint_truth
 
-SETS, SOME = 2000, 20
+SETS, SOME = 2000, 8
 NEAR = mp.mpf("1e-9")
 Parts = list[tuple[DominatingPair, joint_truth.Pair]]
 
@@ -71,11 +71,5 @@ def compared(case: tuple[int, float, float, Parts, float | None, float]) -> mp.m
 )
 def test_a_joint_delta_is_never_below_the_truth_and_hardly_above(sets: int, seed: int) -> None:
     for case in cases(sets, seed):
-        off = compared(case)
-        assert 0 <= off <= NEAR, (case[:3], case[4:], mp.nstr(off, 5))
-
-
-def test_a_few_joint_deltas_are_never_below_the_truth_and_hardly_above() -> None:
-    for case in cases(5, 100):
         off = compared(case)
         assert 0 <= off <= NEAR, (case[:3], case[4:], mp.nstr(off, 5))

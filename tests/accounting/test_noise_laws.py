@@ -31,6 +31,7 @@ def truth(law: NoiseLaw, times: int = 1) -> joint_truth.Pair:
     return together if law.beta == 1 else joint_truth.sampled(together, mp.mpf(float(law.beta)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", ["laplace", "gaussian"])
 @pytest.mark.parametrize("beta", [Fraction(1), Fraction(1, 4)])
 def test_the_joint_law_of_vectors_and_a_gate_is_that_of_60_digits(noise: str, beta: Fraction) -> None:

@@ -169,6 +169,7 @@ def epsilon_of(cost: Divergences, orders: Sequence[int], delta: float) -> tuple[
 MANY = Filter.planned(4, "1e-8", tuple(range(2, 41)), (Fraction(1, 39),) * 39)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("k", "beta", "four", "twelve"),
     [(40, 0.3, (0.774, 27), (1.18, 23)), (92, 0.5, (0.93, 27), (1.51, 19)), (29, 0.3, (1.053, 18), (1.446, 18))],
@@ -269,7 +270,12 @@ def above_exact(history: list[int]) -> float:
 
 
 @pytest.mark.parametrize(
-    ("count", "seed"), [(30, 1), pytest.param(1000, 35, marks=pytest.mark.thorough)], ids=["few", "thousand"]
+    ("count", "seed"),
+    [
+        pytest.param(30, 1, id="few"),
+        pytest.param(200, 35, marks=pytest.mark.thorough, id="many"),
+        pytest.param(1000, 35, marks=pytest.mark.soak, id="thousand"),
+    ],
 )
 def test_no_conversion_is_below_the_exact_composition_of_a_history(count: int, seed: int) -> None:
     """Histories are fixed in advance, so the best order alone with all of delta is a bound too."""

@@ -23,6 +23,7 @@ def epsilon(law: JointLaw, releases: int) -> float:
     return least_epsilon(ReleaseSeries(law, releases).delta, DELTA, near=1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("k", "beta", "four", "twelve"), [(40, 0.3, 0.809, 1.251), (92, 0.5, 0.935, 1.524), (29, 0.3, 1.068, 1.574)]
 )
@@ -60,6 +61,7 @@ def test_series_of_tables() -> None:
     assert [epsilon(law, releases) for releases in (4, 12)] == pytest.approx([1.826, 3.294], abs=2e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "beta"), [(1, 0.2), (3, 0.3), (2, 0.6)])
 def test_a_series_of_two_covers_every_two_sizes_of_classes(k: int, beta: float) -> None:
     """Classes of all sizes up to 12, a different one in each release, beside a gate; both directions."""
@@ -78,6 +80,7 @@ def test_a_series_of_two_covers_every_two_sizes_of_classes(k: int, beta: float) 
                 assert worst <= ReleaseSeries(law, 2).delta(epsilon)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("k", "beta"), [(3, 0.3), (2, 0.6)])
 def test_tables_that_change_by_what_was_seen_are_covered(k: int, beta: float) -> None:
     """An adversary sees the first release, a class and a gate, and then chooses the person's class in the second table:

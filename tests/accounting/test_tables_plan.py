@@ -49,6 +49,7 @@ def test_the_sensitivities_are_the_greatest_changes_that_rows_of_one_person_make
     assert sum(query.sensitivity(rows) ** 2 for query in workload) == worst_l2
 
 
+@pytest.mark.thorough
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, noise=st.sampled_from(["laplace", "gaussian"]))
 @pytest.mark.parametrize("how", ["equal", "least-variance"])
@@ -58,6 +59,7 @@ def test_the_parts_add_up_to_the_total_exactly(
     assert sum(split_budget(queries, total, noise, how)) == total
 
 
+@pytest.mark.thorough
 @settings(deadline=None, derandomize=True)
 @given(queries=queries, total=totals, tilt=st.floats(0.5, 2), noise=st.sampled_from(["laplace", "gaussian"]))
 def test_no_other_split_has_a_smaller_sum_of_variances(

@@ -166,6 +166,7 @@ def test_a_slot_in_the_past_makes_no_old_audit_fresh(town: Town) -> None:
     assert "31 days old today" in why(release(town, slot))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strict", ["pso_excess, at_most: 0.3", "pso_success, at_most: 0.4"])
 def test_of_gates_with_different_max_age_the_stricter_one_decides(town: Town, strict: str) -> None:
     """At the slot, the day of the audit, neither gate finds it too old."""
@@ -328,6 +329,7 @@ def test_a_forged_record_is_refused_from_the_files_alone(town: Town, forgery: st
         verify(folder)
 
 
+@pytest.mark.thorough
 def test_a_record_beside_a_release_without_such_gates_is_refused(town: Town) -> None:
     data = town.records[0].read_bytes()
     town.edit(town.policy, GATES, "")

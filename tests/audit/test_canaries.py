@@ -188,6 +188,7 @@ def finished(record: MembershipRecord) -> FinishedAudit[MembershipRecord, Member
     return FinishedAudit(record, MEMBERSHIP.findings(record), Path("x"), True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("right", "outcome"), [(520, Outcome.PASS), (1000, Outcome.FAIL)])
 def test_guesses_about_canaries_decide_an_audit(right: int, outcome: Outcome) -> None:
     found = finished(with_canaries(results(right)))

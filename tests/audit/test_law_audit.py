@@ -154,6 +154,7 @@ def test_the_stated_power_is_that_of_simulated_scores() -> None:
     assert score_tests.least_seen(needed, 1e-4, 0.9) == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ratio", [0.9, 1.0, 1.2])
 def test_limits_of_the_sampling_rate_hold_where_small_classes_are_suppressed(ratio: float) -> None:
     """300 tables of 20 large and 400 small classes: both limits fail in 30 expected ones, in more than 56 with a
@@ -184,6 +185,7 @@ def test_only_of_wide_gaussian_noise_is_it_said_how_much_is_missing(law: Law, me
     assert is_scaled(sums.family) == measured
 
 
+@pytest.mark.thorough
 def test_a_gate_that_asks_for_noise_and_reads_without_it_contradicts(made: Path) -> None:
     rule = next(rule for rule, _ in plan_policy(Town(made).policy).gates if rule.charge is not None)
 

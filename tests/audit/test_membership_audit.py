@@ -251,6 +251,7 @@ def test_who_is_certain_of_few_cannot_hide_between_two_shares_that_are_claimed(
     assert float(share) in claimed_shares(spec, n, size)
 
 
+@pytest.mark.thorough
 def test_more_units_than_half_are_refused_where_they_are_asked_for(town: Watched) -> None:
     with pytest.raises(ConfigurationError, match="--units: 400 units"):
         town.claim(units="400")

@@ -46,6 +46,7 @@ def precisions(secret: Secret, shares: Floats, truth: Integers) -> list[float]:
     return [float(right[: max(1, int(each * len(order)))].mean()) for each in COVERAGES]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "name"), MODELS)
 def test_a_monotone_signal_gives_a_baseline_above_the_majority(kind: str, name: str) -> None:
     """3,000 guesses: the majority is right in at most .2, the most certain guesses in .5 at least, whatever the

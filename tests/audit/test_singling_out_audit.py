@@ -119,6 +119,7 @@ def test_every_further_attempt_is_counted_and_has_half_the_level(town: Town) -> 
     open_ledger(town.ledger, None).verify()
 
 
+@pytest.mark.thorough
 def test_a_record_that_was_edited_is_refused_and_not_replaced(town: Town) -> None:
     path = town.records[0]
     path.write_text(path.read_text().replace('"attempt": 1', '"attempt": 2'))
@@ -264,6 +265,7 @@ def winning(isolated: int) -> Executor:
     return won
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("isolated", "said"), [(50, "Refuted: "), (3, "Cannot tell: nothing was found in 60 trials")])
 def test_a_limit_that_is_not_kept_ends_with_3(
     fresh: Town, capfd: pytest.CaptureFixture[str], isolated: int, said: str

@@ -31,6 +31,10 @@ SLOT, LATER = "2030-01-{run}", "2030-02-{run}"
 _LIBRARIES = ("numpy", "pyarrow", "opendp", "duckdb", "polars")
 
 
+LEFT_OUT = ["demo", "plan, tables", "check, tables", "report, a page of them", "release of the table, 2 workers"]
+"""Lines that a small run leaves out: each is made as another line is."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A line of the table: a process (None: its library is not installed), and the name of its rival."""
@@ -48,7 +52,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="measure the lines with this word in their names, and their rivals")
     parser.add_argument("--without", nargs="*", default=[], help="leave out the lines of these names")
     parser.add_argument("--page", type=Path, help="write the table, as a page in Markdown")
-    options = parse(parser, rows=1000, cells=1000, runs=1, without=["demo", "plan, tables"])
+    options = parse(parser, rows=1000, cells=1000, runs=1, without=LEFT_OUT)
     compile_library()
     with tempfile.TemporaryDirectory() as folder:
         rows = _chosen([*_imports(), *_commands(Path(folder)), *_core_work(Path(folder), options)], options)

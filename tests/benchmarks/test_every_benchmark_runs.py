@@ -48,7 +48,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
     return dict(json.loads(ended.stdout))
 
 
-@pytest.mark.thorough
+@pytest.mark.soak
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_small_run_of_a_benchmark_ends_well(name: str, results: Results) -> None:
     printed, failure = results[name]

@@ -83,6 +83,7 @@ def states_all(text: str) -> bool:
     return whole and cost is not None and bound is not None and cost.start() < bound.start()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("published")
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_command_states_the_bound_at_all_three_weights(
@@ -93,6 +94,7 @@ def test_a_command_states_the_bound_at_all_three_weights(
     assert states_all(capsys.readouterr().out)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("published")
 @pytest.mark.parametrize("end", [".html", ".md"])
 @pytest.mark.parametrize("name", PAGES)

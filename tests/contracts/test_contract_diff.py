@@ -48,6 +48,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("old", "new", "column", "words", "breaking"), CHANGES)
 def test_each_difference_is_told_with_what_it_breaks(
     tmp_path: Path, old: str, new: str, column: str | None, words: str, breaking: bool

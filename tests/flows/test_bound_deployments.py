@@ -62,6 +62,7 @@ def second_policy(workshop: Workshop, name: str = "other") -> Path:
     return path
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parameter", ["to", "input", "ledger"])
 def test_each_setting_is_opened_by_its_own_name_and_a_person_may_change_all(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, parameter: str
@@ -157,12 +158,13 @@ def changes(workshop: Workshop, other: Path) -> Iterator[Own]:
     yield {"ledger": "sqlite:///elsewhere.db"}
 
 
-def test_500_random_runs_reach_no_other_policy(own: Own, workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.thorough
+def test_200_random_runs_reach_no_other_policy(own: Own, workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     """The draws are seeded; a run that gets past the locks is seen where the release would begin."""
     seen = Reached()
     monkeypatch.setattr(tasks, "prepare", seen)
     drawn, found = Random(41), [*changes(workshop, second_policy(workshop))]
-    for _ in range(500):
+    for _ in range(200):
         run = {**own, "as_of": f"20{drawn.randint(30, 99)}-01-{drawn.randint(1, 28):02}"}
         for change in drawn.sample(found, drawn.randint(0, 2)):
             run |= change
@@ -172,7 +174,7 @@ def test_500_random_runs_reach_no_other_policy(own: Own, workshop: Workshop, mon
         assert ended.name == ("Refused" if changed else "Crashed"), run
         assert len(seen.policies) == before + (not changed)
     assert {*seen.policies} == {workshop.policy}
-    assert 20 < len(seen.policies) < 250
+    assert 8 < len(seen.policies) < 100
 
 
 @dataclass

@@ -40,6 +40,7 @@ def test_prefect_sends_no_statistics_whatever_the_environment_says() -> None:
     assert json.loads(ended.stdout) == [False, False]
 
 
+@pytest.mark.thorough
 def test_a_flow_can_not_be_dumped_before_its_first_step(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,6 +151,7 @@ def _unplaced(folder: Path) -> dict[str, bytes]:
     return files
 
 
+@pytest.mark.thorough
 def test_the_flow_stages_the_same_bytes_as_the_job(
     workshop: Workshop, again: Callable[[], None], server: Server
 ) -> None:
@@ -189,6 +190,7 @@ def test_the_message_of_a_published_release_says_what_it_cost_and_what_is_left(w
     assert policy_run._published_message(Result("published", *ended, left=left, low=low)) == f"{said} {low}"
 
 
+@pytest.mark.thorough
 def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: Workshop, server: Server) -> None:
     request = Request(workshop.policy, SLOT)
     first = flow_file.run_release(request)
@@ -199,6 +201,7 @@ def test_a_second_run_reports_the_first_one_and_leaves_its_page_alone(workshop: 
     assert server.last_run().state["name"] == "Completed"
 
 
+@pytest.mark.thorough
 def test_a_release_that_fails_after_its_draw_does_not_draw_again(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +257,7 @@ def test_parameters_are_names_paths_and_a_slot(wrong: dict[str, object]) -> None
         flow_file.release.validate_parameters(wrong)
 
 
+@pytest.mark.thorough
 def test_a_slot_that_is_no_day_is_refused(server: Server) -> None:
     flow_file.release("p.yaml", as_of="2030-02-31", return_state=True)
     seen = server.last_run()

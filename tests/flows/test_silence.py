@@ -162,6 +162,7 @@ def test_a_crash_does_not_show_how_far_it_came(tmp_path: Path, server: Server) -
         assert tuple(run.state) == tuple(runs[0].state)
 
 
+@pytest.mark.thorough
 def test_a_mistake_of_ours_before_reading_shows_its_type_only(
     workshop: Workshop, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:

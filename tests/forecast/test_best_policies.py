@@ -22,6 +22,8 @@ from crowdgate.kinds import KINDS
 from crowdgate.kinds.rows.kind import RowsKind
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop
 
+pytestmark = pytest.mark.usefixtures("few_simulations")
+
 PEOPLE = 4000
 SIZES = {"region": 12, "age": 60, "job": 9, "home": 20}
 LEVELS = {"region": (3,), "age": (5, 20), "job": (3,), "home": (5, 10)}
@@ -117,7 +119,7 @@ def all_levels(search: "searching._PolicySearch") -> Iterator[Axes]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (2, 3))])
 def test_the_frontier_is_within_2_percent_of_all_levels(
     tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,6 +180,7 @@ def test_a_gate_that_stops_better_policies_has_a_price(copy: Workshop, capsys: p
     assert 0 < price["smaller"] < 1
 
 
+@pytest.mark.thorough
 def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     copy: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -193,6 +196,7 @@ def test_without_public_counts_rows_are_unknown_and_no_table_is_read(
     assert MARK not in text
 
 
+@pytest.mark.thorough
 def test_without_analyses_all_tables_of_two_columns_count(copy: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     stated = copy.contract.read_text()
     start = stated.index("      - property: analysis")

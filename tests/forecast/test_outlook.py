@@ -24,6 +24,8 @@ from tests.workshop import Workshop, crowdgate
 
 POLICY = bundled("policies").parent / DEMO_POLICY
 TABLE = bundled("data_contracts") / "census_income.parquet"
+pytestmark = pytest.mark.usefixtures("few_simulations")
+
 DEMOS = (DEMO_POLICY, DEMO_TABLES, "policies/census_income_synthetic.yaml")
 
 
@@ -110,6 +112,7 @@ def test_margins_that_cost_more_have_smaller_errors(monkeypatch: pytest.MonkeyPa
     assert [errors[0] / errors[1], errors[1] / errors[2]] == pytest.approx([2, 2], rel=0.1)
 
 
+@pytest.mark.thorough
 def test_the_recommended_split_is_planned_with_the_k_that_it_states(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +140,7 @@ def test_what_stays_of_too_many_classes_is_bounded_by_some_attributes(monkeypatc
     assert number(outlook(POLICY).forecast.figure("kept_share_at_most")) > 0.9999  # two sexes
 
 
+@pytest.mark.thorough
 def test_independence_of_several_attributes_is_no_answer() -> None:
     """Four runs retained 244 to 255 classes where independence expects 407: the number is unknown, with bounds."""
     found = outlook(POLICY)

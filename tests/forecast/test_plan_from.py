@@ -267,6 +267,7 @@ def test_rows_with_margins_tell_a_later_plan(workshop: Workshop, capsys: pytest.
     assert figure(said, "kept_share")["value"] > 0.9
 
 
+@pytest.mark.thorough
 def test_the_plan_shows_what_margins_cost_and_recommends_what_is_best(workshop: Workshop) -> None:
     public(workshop)
     with_margins(workshop)

@@ -160,6 +160,7 @@ def _library(_: Workshop, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(stored_figures, "libraries", lambda: {**real, "scipy": "1.0"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [_policy, _contract, _budget, _public_file, _code, _library])
 def test_what_changes_anything_that_figures_follow_from_finds_none(
     workshop: Workshop,
@@ -224,6 +225,7 @@ def _used(workshop: Workshop) -> int:
     return sum(each is not None for each in found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FILE_FAULTS)
 def test_a_file_that_can_not_be_relied_on_is_not_used(workshop: Workshop, fault: Callable[[Path], None]) -> None:
     first = planned(workshop)
@@ -310,6 +312,7 @@ for at in range(20):
 """
 
 
+@pytest.mark.thorough
 def test_two_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
     line = [sys.executable, "-c", WRITER, str(tmp_path / "figures")]
     both = [subprocess.Popen([*line, own], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for own in "ab"]
@@ -366,6 +369,7 @@ def test_counts_that_are_given_are_neither_stored_nor_looked_for(workshop: Works
     assert all(map(holds_classes, files(workshop).values()))
 
 
+@pytest.mark.thorough
 def test_check_stores_the_class_sizes_of_a_public_table_and_a_release_counts_itself(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -412,6 +416,7 @@ def public_gate(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, gate, "expected_singletons, at_most: 2")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "private"),
     [
@@ -495,6 +500,7 @@ def _full_disk(_: Workshop, patched: pytest.MonkeyPatch) -> None:
     patched.setattr(figure_folder, "put_private", full)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("obstacle", [_no_ledger, _ledger_of_a_team, _something_there, _full_disk])
 def test_a_plan_needs_no_place_for_its_figures(
     workshop: Workshop,

@@ -39,6 +39,7 @@ def test_a_policy_without_margins_has_no_such_forecast(workshop: Workshop, capsy
     assert "use" not in json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.thorough
 def test_the_forecast_from_a_release_is_near_what_the_next_one_measures(
     bought: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,6 +54,7 @@ def test_the_forecast_from_a_release_is_near_what_the_next_one_measures(
     assert "Rows would mislead" not in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_rows_that_would_mislead_are_advised_against(bought: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     """Classes have 150 people at most, of whom 75 are sampled: almost none reaches k = 140."""
     rows = good_rows(900)

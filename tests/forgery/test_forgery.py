@@ -32,8 +32,8 @@ from tests.forgery.forgery import (
 )
 from tests.forgery.generated import FOLDERS, forgeries, released
 
-SAMPLE = {"all tables": 120, "dp_synthetic": 90}
-"""The default number of forgeries of a folder that is slow to verify; for others it is 240."""
+SAMPLE = {"all tables": 60, "dp_synthetic": 45}
+"""The default number of forgeries of a folder that is slow to verify; for others it is 120."""
 
 SEED = 20300101
 
@@ -77,7 +77,7 @@ def test_only_what_a_signature_tells_is_excused(release: tuple[str, Path], tmp_p
 @pytest.mark.thorough
 def test_sampled_forgeries_are_refused(release: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = release
-    chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 240), SEED)
+    chosen = sampled(forgeries(folder, SEED), SAMPLE.get(name, 120), SEED)
     assert list(accepted(folder, chosen, verify, tmp_path)) == []
 
 
@@ -110,7 +110,7 @@ def test_with_a_key_nothing_at_all_is_excused(signed: tuple[Path, Path], tmp_pat
 @pytest.mark.thorough
 def test_the_most_careful_forger_only_changes_what_a_signature_tells(release: tuple[str, Path], tmp_path: Path) -> None:
     name, folder = release
-    chosen = sampled(forgeries(folder, SEED, careful), SAMPLE.get(name, 240) // 3, SEED)
+    chosen = sampled(forgeries(folder, SEED, careful), SAMPLE.get(name, 120) // 3, SEED)
     assert _not_excused(accepted(folder, chosen, verify, tmp_path)) == []
 
 
@@ -163,6 +163,7 @@ def test_forgeries_are_many_of_every_kind_and_the_same_ones_each_time(
     assert [forgery.name for forgery in every] == [forgery.name for forgery in forgeries(folder, SEED)]
 
 
+@pytest.mark.thorough
 def test_every_file_and_every_leaf_is_forged(release: tuple[str, Path]) -> None:
     _, folder = release
     names = "\n".join(forgery.name for forgery in forgeries(folder, SEED))

@@ -70,6 +70,7 @@ def add_gate(workshop: Workshop, measure: str, limit: str) -> None:
     workshop.edit(workshop.policy, LAST, f"{LAST}    - {{measure: {measure}, {limit}}}\n")
 
 
+@pytest.mark.thorough
 def test_gates_on_weighted_rows_are_measured_again_by_verify(bought: Workshop) -> None:
     for measure, (met, _) in USES.items():
         add_gate(bought, measure, met)
@@ -85,6 +86,7 @@ def test_gates_on_weighted_rows_are_measured_again_by_verify(bought: Workshop) -
             verify(forged)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("measure", USES)
 def test_a_gate_on_weighted_rows_withholds(measure: str, bought: Workshop) -> None:
     add_gate(bought, measure, USES[measure][1])
@@ -188,6 +190,7 @@ def test_each_share_of_one_and_two_columns_has_an_interval_and_the_advice_that_f
     assert "All these intervals hold\n  together in 95 of 100 releases." in page
 
 
+@pytest.mark.thorough
 def test_shares_ratios_and_means_have_intervals_in_python(published: Path) -> None:
     found = read_release(published)
     lines = pd.read_csv(published / "estimates.csv")

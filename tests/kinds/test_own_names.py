@@ -13,7 +13,13 @@ from crowdgate.publish.levels import COARSER_COLUMNS
 from tests.workshop import Workshop, crowdgate
 
 OWN = sorted({WEIGHT, *COUNT_COLUMNS, *COLUMNS, *margins_schema(1).names, *COARSER_COLUMNS, *RESERVED, "data"})
-CASES = [(name, kind) for name in OWN for kind in ("margins", "tables")] + [(WEIGHT, "rows")]
+SOAK = pytest.mark.soak
+CASES = [
+    *(pytest.param(name, "tables", marks=() if name in RESERVED else SOAK) for name in OWN),
+    *(pytest.param(name, "margins", marks=SOAK if name in RESERVED and name != WEIGHT else ()) for name in OWN),
+    (WEIGHT, "rows"),
+]
+"""Each name in the kind that reserves it, or in rows with margins; the product under `soak`."""
 TABLES = """\
     kind: dp_tables
     levels: {age: 50 years, ward: exact}

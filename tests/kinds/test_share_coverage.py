@@ -28,7 +28,7 @@ RELEASES, LEAST = 100, 92
 TABLES = {"census": GOOD["census"], "generated": GOOD["generated"], "charges": GOOD["charges"],
           "misleading charges": MISLEADING["charges"]}  # fmt: skip
 MARKS = [pytest.param(name, marks=mark) for name, mark in zip(TABLES, (
-    pytest.mark.thorough, pytest.mark.thorough, pytest.mark.soak, pytest.mark.soak), strict=True)]  # fmt: skip
+    pytest.mark.thorough, pytest.mark.soak, pytest.mark.soak, pytest.mark.soak), strict=True)]  # fmt: skip
 
 
 def releases(safe: SafeK, full: Histogram, draws: Draws, number: int) -> Iterator[PublishedRows]:

@@ -48,6 +48,7 @@ def by_sum(root: Path, more: str) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("more", [MARGINS, CHOICE, ""], ids=["margins", "a choice", "a gate alone"])
 def test_a_release_by_shares_has_a_smaller_k_at_the_same_total_and_verifies(tmp_path: Path, more: str) -> None:
     workshop = rows_by_shares(tmp_path / "w", more)
@@ -186,6 +187,7 @@ FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_path: Path) -> None:
     workshop = rows_by_shares(tmp_path / "w")
     result = job.release(Request(workshop.policy, SLOT), draw_key)

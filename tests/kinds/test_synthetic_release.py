@@ -70,6 +70,7 @@ def test_every_variant_is_published_and_verifies(workshop: Workshop, variant: st
     assert run(workshop).path == workshop.release_dir(SLOT)
 
 
+@pytest.mark.thorough
 def test_persons_with_several_rows_are_protected_and_not_sampled(workshop: Workshop) -> None:
     person(workshop)
     alone = verified(path_of(run(workshop)), workshop.ledger)["mechanism"]

@@ -27,6 +27,7 @@ CASES = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("noise", CASES)
 def test_a_release_by_shares_has_less_noise_at_the_same_total_and_verifies(tmp_path: Path, noise: str) -> None:
     workshop = tables_by_shares(tmp_path / "w", noise=CASES[noise])
@@ -140,6 +141,7 @@ FORGED: dict[str, tuple[Callable[[Any], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 def test_a_manifest_that_states_less_than_its_parts_cost_does_not_verify(tmp_path: Path) -> None:
     workshop = tables_by_shares(tmp_path / "w")
     result = job.release(Request(workshop.policy, SLOT), draw_key)

@@ -642,7 +642,7 @@ def test_a_comparison_sets_both_mechanisms_beside_each_other_without_data(
 
 @pytest.mark.thorough
 def test_too_many_cells_are_refused_with_their_number(workshop: Workshop) -> None:
-    workshop.edit(workshop.contract, "{from: 0, to: 99, top: true", "{from: 0, to: 999999, top: true")
+    workshop.edit(workshop.contract, "{from: 0, to: 99, top: true", "{from: 0, to: 599999, top: true")
     workshop.edit(workshop.policy, "{attributes: {age: 50 years}}", "{attributes: {age: exact}}")
     (problem,) = problems(workshop)
     assert problem[0] == "spec.mechanism.tables"

@@ -165,6 +165,7 @@ def test_concurrent_charges_stop_at_the_cap(ledger: Ledger) -> None:
     ledger.verify()
 
 
+@pytest.mark.thorough
 @given(VECTORS, VECTORS)
 def test_replay_allows_what_the_filter_allows(spent: Divergences, more: Divergences) -> None:
     total = parse_units(vector_text(spent + more))

@@ -140,6 +140,7 @@ def test_what_the_ledger_itself_writes_is_followed(ledger: Ledger, what: str) ->
     ledger.attest()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", FORGED)
 def test_what_it_would_not_write_is_refused(ledger: Ledger, what: str) -> None:
     """Chain and tables agree, yet a newly opened ledger and an older ledger object both refuse the line."""

@@ -17,6 +17,15 @@ from tests.workshop import crowdgate
 
 FORMATS = [f"format_{number}" for number in range(1, FORMAT + 1)]
 
+COPIES = [
+    *(pytest.param(name, False, id=f"{name}-as-kept") for name in FORMATS[1:]),
+    *(
+        pytest.param(name, True, id=f"{name}-upgraded", marks=() if name == FORMATS[0] else pytest.mark.soak)
+        for name in FORMATS[:-1]
+    ),
+]
+"""The first format has to be upgraded; the last one is. Others are used as they are kept, and upgraded under `soak`."""
+
 POLICIES = (*KINDS, "withheld", "static-rows")
 ON_POLICIES = {"check": (0, 3), "explain": (0,), "plan": (0,), "replay": (0, 3, 6)}
 """Commands on each policy, with their correct exit codes; `replay` refuses a withdrawn release with 6."""
@@ -103,28 +112,25 @@ def on_the_ledger(copy: Path) -> dict[str, tuple[int, ...]]:
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("upgraded", [False, True], ids=["as-kept", "upgraded"])
-@pytest.mark.parametrize("copy", FORMATS, indirect=True)
+@pytest.mark.parametrize(("copy", "upgraded"), COPIES, indirect=["copy"])
 def test_every_command_goes_on_with_a_ledger_of_a_published_format(
     copy: Path, upgraded: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    if upgraded or ends("ledger show", capsys)[0] == 5:
-        code, said = ends("ledger upgrade", capsys)
-        assert code == 0 or "nothing to upgrade" in said
+    if upgraded:
+        assert ends("ledger upgrade", capsys)[0] == 0
         assert ends("upgrade --write", capsys)[0] == 0
     for name in POLICIES:
         for command, right in ON_POLICIES.items():
             code, said = ends(f"{command} policies/{name}.yaml", capsys)
             assert code in right, f"{command} {name}: {said}"
-    for release in releases(copy):
-        page = release.replace("/", "-")
-        for command in (
-            f"verify {release}",
-            f"verify {release} --ledger sqlite:///ledger/ledger.db",
-            f"report release {release} --page {page}.html",
-        ):
-            code, said = ends(command, capsys)
-            assert code == 0, f"{command}: {said}"
+    kinds = {release.split("/")[1]: release for release in releases(copy)}
+    for command in (
+        *(f"verify {release}" for release in releases(copy)),
+        *(f"verify {release} --ledger sqlite:///ledger/ledger.db" for release in releases(copy)),
+        *(f"report release {release} --page {kind}.html" for kind, release in kinds.items()),
+    ):
+        code, said = ends(command, capsys)
+        assert code == 0, f"{command}: {said}"
     for command, right in on_the_ledger(copy).items():
         code, said = ends(command, capsys)
         assert code in right, f"{command}: {code} {said}"

@@ -233,7 +233,7 @@ edits = st.none() | st.sampled_from(EDITS)
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(before=steps, between=steps, after=steps, tampering=tamperings, mode=modes, damage=edits)
 def test_reads_say_what_they_say_when_the_whole_journal_is_followed(
     signers: dict[str, SigningKey],
@@ -264,7 +264,7 @@ def test_reads_say_what_they_say_when_the_whole_journal_is_followed(
 
 
 @pytest.mark.thorough
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(before=steps, between=steps, after=steps, tampering=tamperings, mode=modes, damage=edits, then=steps)
 def test_changes_do_what_they_do_when_the_whole_journal_is_followed(
     signers: dict[str, SigningKey],
@@ -308,6 +308,7 @@ def _change(desk: Desk, step: Step) -> object:
     return None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", TAMPERINGS)
 def test_every_tampering_is_tried_on_a_ledger_that_holds_a_bit_of_everything(
     signers: dict[str, SigningKey], tmp_path: Path, how: str
@@ -353,6 +354,7 @@ def _assert_retired_key_counts_for_nothing(desk: Desk, retired: SigningKey, said
     assert len(answers(later)) == len(said)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(50), deadline=None)
 @given(before=steps, after=steps)
 def test_a_restored_state_is_the_one_that_was_saved_and_goes_on_as_it_would(
@@ -651,6 +653,7 @@ CUT = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("look", CUT)
 @pytest.mark.parametrize("more", [0, 5])
 def test_a_ledger_that_lacks_the_attested_line_is_refused_in_words(desk: Desk, look: str, more: int) -> None:

@@ -239,6 +239,7 @@ def test_population_uniques_are_the_interval_of_the_sample_at_its_rate() -> None
 OF_ROWS = (OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE)
 
 
+@pytest.mark.thorough
 @given(full=tables, other=tables, sample=tables)
 def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, sample: Any) -> None:
     kept = {row: count for row, count in sample.items() if count >= 3}

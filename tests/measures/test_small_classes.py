@@ -97,6 +97,7 @@ def losses(of: GateRule, own: int) -> Iterator[Fraction]:
         yield abs(number - other[0]) * epsilon / sensitivity
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("of", RULES, ids=named)
 def test_the_loss_of_a_gate_is_its_epsilon_at_most_and_somewhere(of: GateRule) -> None:
     """For rows, and for persons with two rows: then two classes can leave the counted sizes."""

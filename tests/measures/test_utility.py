@@ -156,6 +156,7 @@ def test_the_classifier_is_naive_bayes_with_laplace_correction(case: Cases) -> N
         assert weights[predicted] == pytest.approx(max(weights))
 
 
+@pytest.mark.thorough
 @given(case=cases)
 def test_the_rows_left_out_are_the_table_without_the_sample(case: Cases) -> None:
     _, sample, full = parts(case)

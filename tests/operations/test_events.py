@@ -278,6 +278,7 @@ def test_a_server_that_is_not_there_is_a_reason_in_words(place: str, words: str)
     assert words in str(post.post_json(place, {}))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", ["gone/events.jsonl", "data_contracts"])
 def test_a_log_that_can_t_be_written_is_reported_and_changes_nothing(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], place: str

@@ -95,6 +95,7 @@ def test_labels_are_escaped(monitored: Workshop, monkeypatch: pytest.MonkeyPatch
     assert f"crowdgate_version {name}" in samples(metrics_text(monitored.root))
 
 
+@pytest.mark.thorough
 def test_a_folder_that_is_gone_is_a_fault_of_the_machine(monitored: Workshop, tmp_path: Path) -> None:
     from crowdgate.errors import EnvironmentFault
 

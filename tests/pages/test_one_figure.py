@@ -13,6 +13,7 @@ from tests.workshop import Workshop, crowdgate
 SLOT = "2026-01-01"
 
 
+@pytest.mark.thorough
 def test_a_figure_is_the_same_everywhere(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

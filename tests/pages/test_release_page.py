@@ -182,6 +182,7 @@ def test_neither_a_folder_nor_an_id() -> None:
         requested_page("clinic/1/2026-01-01", None)
 
 
+@pytest.mark.thorough
 def test_an_index_that_is_made_elsewhere_finds_the_releases_of_the_working_copy(
     clinic: Workshop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_a_request_of_an_older_program_is_counted_or_refused(home: Path, monkeyp
         ledger_at(home, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", [1, 7, LAST_BEFORE])
 def test_a_restoration_from_before_the_conversion_repeats_it(home: Path, number: int) -> None:
     """Otherwise the next conversion would open a filter in which nothing is spent."""

@@ -13,7 +13,7 @@ from crowdgate.ledger.ledger import Ledger, State, create, open_ledger
 from crowdgate.ledger.schema import FORMAT
 from crowdgate.planning import outside_findings
 from tests.ledger.books import compute_anew, edit
-from tests.planning.histories import POPULATION, History, true_spend
+from tests.planning.histories import HEADS, POPULATION, History, true_spend
 from tests.workshop import Workshop, crowdgate, make_workshop
 
 READ = {f"clinic/1/2030-01-0{day}" for day in (1, 2, 3, 5)} | {"clinic/2/2030-01-06"}
@@ -63,12 +63,14 @@ def check_cut(history: History, number: int, heads: str) -> None:
     assert_nothing_is_lost(history, ledger, whole)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("number", "heads"), [(3, "none"), (4, "none"), (8, "folder"), (13, "destination")])
 def test_a_ledger_that_was_cut_goes_on_with_everything_spent(history: History, number: int, heads: str) -> None:
     check_cut(history, number, heads)
 
 
-@pytest.mark.parametrize("heads", ["destination", "folder", "none"])
+@pytest.mark.thorough
+@pytest.mark.parametrize("heads", HEADS)
 def test_a_population_is_frozen_where_no_head_states_the_charges_of_lost_lines(history: History, heads: str) -> None:
     """A withheld run between two releases leaves nothing at the destination, and its private record may be deleted."""
     whole = history.ledger.spent(POPULATION)
@@ -81,17 +83,20 @@ def test_a_population_is_frozen_where_no_head_states_the_charges_of_lost_lines(h
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("heads", ["destination", "folder", "none"])
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("heads", HEADS)
 def test_a_ledger_that_was_cut_at_any_line_goes_on_with_everything_spent(
-    history: History, heads: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    history: History, heads: str, every: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number in range(1, history.lines):
+    """Each line is tried with one place of heads; with all of them under `soak`."""
+    for number in range(1 + HEADS.index(heads) % every, history.lines, every):
         copy = history.copy_to(tmp_path / str(number))
         monkeypatch.chdir(copy.workshop.root)
         check_cut(copy, number, heads)
         shutil.rmtree(copy.workshop.root)
 
 
+@pytest.mark.thorough
 def test_an_older_copy_takes_the_place_of_a_damaged_ledger_which_is_kept(
     history: History, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,6 +144,7 @@ def test_a_chain_that_was_computed_anew_is_restored_with_its_true_costs(
     assert "was restored" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_an_unknown_cost_freezes_its_population(history: History, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither the ledger nor a policy knows the version; only a private record is left."""
     before = history.ledger.spent(POPULATION)
@@ -262,6 +268,7 @@ def test_a_row_of_the_replaced_ledger_that_can_not_be_read_freezes_every_populat
     assert read.epsilon - 2 <= ledger.spent(POPULATION).epsilon
 
 
+@pytest.mark.thorough
 def test_a_policy_that_was_changed_after_an_access_stays_informed_in_a_restored_ledger(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -89,6 +89,7 @@ def test_bundled_files_are_as_their_schema_says(name: str) -> None:
         assert errors(name, yaml.safe_load(file.read_text(encoding="utf-8"))) == []
 
 
+@pytest.mark.thorough
 def test_a_gate_may_state_what_its_measure_has() -> None:
     rule = SCHEMAS["release-policy.json"]["$defs"]["GateRule"]
     assert rule["properties"]["measure"]["enum"] == list(MEASURES)

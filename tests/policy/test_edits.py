@@ -107,18 +107,20 @@ def slips(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.thorough
-def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path) -> None:
-    """For every misspelled word of a policy, only the intended correction may be suggested."""
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_no_line_is_proposed_but_the_one_that_was_meant(home: Path, every: int) -> None:
+    """For a misspelled word of a policy (each fourth by default), only the intended correction may be suggested."""
     path, proposed = home / ROWS, 0
     text = path.read_text(encoding="utf-8").replace("#", "\n#")
-    for word, slip in slips("\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))):
+    lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
+    for word, slip in slips("\n".join(lines))[::every]:
         path.write_text(re.sub(rf"\b{word}\b", slip, text, count=1), encoding="utf-8")
         for told in lint(path).remarks:
             if told.corrected is not None:
                 assert told.line is not None
                 assert told.corrected == text.splitlines()[told.line - 1].rstrip(), (word, slip)
                 proposed += 1
-    assert proposed > 30
+    assert proposed > 30 / every
 
 
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ FIRST = {
 """The first versions of bundled policies, which state epsilons: their digests and class sizes."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FIRST)
 def test_the_first_version_of_a_bundled_policy_means_what_it_meant(tmp_path: Path, name: str) -> None:
     for folder in ("policies/budgets", "data_contracts"):
@@ -44,6 +45,7 @@ def test_the_first_version_of_a_bundled_policy_means_what_it_meant(tmp_path: Pat
     assert plan.guarantee.joint is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", DIGESTS, ids=lambda each: str(each.relative_to(ROOT)))
 def test_a_kept_policy_has_its_digest_and_is_allowed(policy: Path) -> None:
     assert plan_policy(policy).bundle.digest == DIGESTS[policy]

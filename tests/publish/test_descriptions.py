@@ -54,6 +54,7 @@ def test_descriptions_name_files_columns_and_values_and_nothing_confidential(des
     assert names == [each["name"] for each in fields]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", DESCRIPTIONS)
 def test_a_changed_description_is_refused_even_where_the_manifest_agrees(
     name: str, described: Path, tmp_path: Path

@@ -131,6 +131,7 @@ HOSTILE: dict[str, tuple[Callable[[Board], None], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", HOSTILE)
 def test_approvals_that_do_not_count(board: Board, case: str) -> None:
     attack, why = HOSTILE[case]
@@ -197,6 +198,7 @@ def test_only_releases_of_a_greater_cost(board: Board, over: str, needed: bool) 
         assert crowdgate("approve", f"clinic/1/{NEXT}", "--key", board.key("board"), "--yes") == 2
 
 
+@pytest.mark.thorough
 def test_an_approval_names_the_cost_of_the_whole_series(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
     board.copy.edit(board.copy.policy, "  publish:", "  series: {releases: 3}\n  publish:")
     board.copy.edit(board.copy.policy, "at_most: 1}", "at_most: 1, severity: advise}")
@@ -272,6 +274,7 @@ def _opens_the_record(board: Board, name: str, monkeypatch: pytest.MonkeyPatch) 
         (board.root / "crowdgate.toml").write_text(settings_)
 
 
+@pytest.mark.thorough
 def test_who_has_seen_the_private_record_may_not_approve(board: Board, monkeypatch: pytest.MonkeyPatch) -> None:
     board.asks(before="publication")
     assert board.release() == "waiting"
@@ -333,6 +336,7 @@ def test_verification_asks_for_the_approval_before_publication(board: Board, mon
         verify(board.copy.release_dir(SLOT), board.copy.ledger, policy=board.copy.policy)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edit", ["UPDATE signatures SET key = 'ab'", "DELETE FROM signatures"])
 def test_an_access_without_its_signature_stops_all_approvals(
     board: Board, edit: str, monkeypatch: pytest.MonkeyPatch
@@ -349,6 +353,7 @@ def test_an_access_without_its_signature_stops_all_approvals(
     board.refused("who saw them is unknown", NEXT)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
@@ -392,6 +397,7 @@ def test_what_was_charged_can_t_be_approved_afterwards(board: Board) -> None:
     assert len(board.charged()) == 1
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(at=st.floats(0, 1, exclude_max=True), bit=st.integers(0, 7))
 def test_every_changed_bit_of_an_approval_is_refused(board: Board, at: float, bit: int) -> None:

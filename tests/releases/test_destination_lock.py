@@ -102,6 +102,7 @@ ENDS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", ENDS)
 def test_a_run_that_ends_leaves_no_claim(workshop: Workshop, end: str) -> None:
     workshop.edit(workshop.policy, *ENDS[end])

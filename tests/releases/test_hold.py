@@ -97,6 +97,7 @@ def test_a_reason_charges_it_anyway_and_the_journal_keeps_the_reason(hopeless: W
     assert charged(hopeless) == [*OLD, f"clinic/1/{NEXT}"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("instead", ["{measure: released_rows, at_least: 900, severity: advise}", GOOD])
 def test_only_gates_that_would_withhold_it_hold_it(hopeless: Workshop, instead: str) -> None:
     hopeless.edit(hopeless.policy, HOPELESS, instead)

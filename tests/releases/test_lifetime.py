@@ -40,6 +40,7 @@ def charged(ledger: Ledger, plan: Plan, divergences: Divergences) -> int:
         done += 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", PAID)
 def test_a_lifetime_pays_for_many_times_as_many_releases(name: str, tmp_path: Path) -> None:
     plan, url = plan_policy(POLICIES / f"{name}.yaml"), f"sqlite:///{tmp_path}/ledger.db"
@@ -71,6 +72,7 @@ def renyi(workshop: Workshop) -> Workshop:
     return workshop
 
 
+@pytest.mark.thorough
 def test_releases_of_a_lifetime_hold_what_they_claim(renyi: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     for day in (1, 2):
         assert crowdgate("release", renyi.policy, "--as-of", f"2030-01-0{day}") == 0

@@ -383,6 +383,7 @@ def test_the_condition_on_the_manifest_alone_decides_and_a_reader_is_bounded(tmp
     assert in_process(refuse_forged_objects, f"s3://{s3.new_bucket()}/p", folders[0]) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "bad", ["s3://", "s3://b", "s3://bucket", "s3://bucket/", "s3://Bucket/p", "s3://bucket/a//b", "s3://bucket/../x",
             "s3://bucket/a b", "s3://key:secret@bucket/p", "s3://bucket/p?x=1"]

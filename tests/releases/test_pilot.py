@@ -37,6 +37,7 @@ def test_a_pilot_is_charged_and_published_like_any_release(released: Workshop) -
     assert said.data.model_dump()
 
 
+@pytest.mark.thorough
 def test_a_policy_from_a_template_rests_on_the_pilot(released: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     line = ("init", released.root, *NEW, "--template", "research", "--name", "later", "--pilot", released.root / PILOT)
     assert crowdgate(*line) == 0
@@ -53,6 +54,7 @@ def test_a_policy_from_a_template_rests_on_the_pilot(released: Workshop, capsys:
     assert all("release pilot-clinic" in words or "together" in words for words in found["drawn_from"].values())
 
 
+@pytest.mark.thorough
 def test_forecasts_read_no_cell_of_the_table(released: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     """The table is gone, and all that a plan with a pilot prints is still there; no marked value is in it."""
     policy = released.root / "policies" / "clinic.yaml"

@@ -124,6 +124,7 @@ def test_a_record_expires_on_its_day_and_is_then_deleted(ended: Workshop, monkey
     assert not record(ended).exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("days", ["0", "-1", "true", '"30"', "1.5"])
 def test_a_retention_that_is_no_number_of_days_is_refused(ended: Workshop, days: str) -> None:
     text = (ended.root / "crowdgate.toml").read_text()

@@ -555,6 +555,7 @@ def test_temporary_files_stay_inside_the_private_folders(workshop: Workshop, tmp
     assert list(outside.rglob("*")) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ['a, "b"', "line\nend", "\u202eright to left", "pipe | bar"])
 def test_a_released_column_may_have_any_name_of_one_line(
     workshop: Workshop, name: str, capsys: pytest.CaptureFixture[str]

@@ -66,6 +66,7 @@ def space(disk: Path) -> int:
     return os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::crowdgate.ledger.ledger.HeadWarning")  # the next command writes the head
 @pytest.mark.parametrize("after", ["claim_destination", "reserve", "count", "protect", "judge"])
 def test_no_charge_is_lost_on_a_disk_that_fills_after_the_probe(
@@ -117,6 +118,7 @@ def test_no_release_is_larger_than_the_space_that_is_reserved(
     assert written <= min(sizes)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("holder", "name"),
     [("job", "claim_destination"), ("ledger", "reserve"), ("ledger", "begin_reading"), ("job", "protect")],

@@ -38,6 +38,7 @@ def spent(workshop: Workshop) -> tuple[Fraction, Fraction]:
     return found.epsilon, found.delta
 
 
+@pytest.mark.thorough
 def test_three_releases_are_charged_once_by_their_joint_law(
     series: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -81,6 +82,7 @@ def test_a_sample_has_no_series(series: Workshop, capsys: pytest.CaptureFixture[
     assert "a sample already, which serves one release" in said.out + said.err
 
 
+@pytest.mark.thorough
 def test_commands_state_the_series_before_and_after_its_first_release(
     series: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,6 +125,7 @@ def test_the_ledger_and_the_budget_page_name_the_payer_of_each_later_slot(
     assert page.count("pays for a series of 3 releases") == 1
 
 
+@pytest.mark.thorough
 def test_a_series_may_cost_less_than_the_stated_total_of_one_release(series: Workshop) -> None:
     """A policy that states epsilons for its parts leaves much of its total unused."""
     series.edit(series.policy, "epsilon: 2, delta", "epsilon: 9, delta")
@@ -170,6 +173,7 @@ def test_a_release_whose_manifest_states_another_series_does_not_verify(series: 
     assert crowdgate("verify", released(series, 1), "--ledger", series.ledger) != 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("part", ["9/10", "1/2"])
 def test_a_series_that_states_less_than_its_law_costs_does_not_verify_without_a_ledger(
     series: Workshop, part: str, capsys: pytest.CaptureFixture[str]
@@ -246,6 +250,7 @@ def test_a_withheld_slot_of_a_series_is_told_and_followed_up_by_the_cost_of_the_
             assert sum(cost in each.values() for each in options) == 2
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("known", [0, 1])
 def test_a_restoration_of_an_older_copy_charges_no_less_than_the_series(
     series: Workshop, tmp_path: Path, known: int
@@ -275,6 +280,7 @@ def test_a_restoration_of_an_older_copy_charges_no_less_than_the_series(
         assert crowdgate("verify", released(series, day), "--ledger", series.ledger) == 0
 
 
+@pytest.mark.thorough
 def test_a_restoration_books_nothing_for_slots_that_the_series_paid(
     series: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -209,6 +209,7 @@ def test_another_working_copy_of_the_same_ledger_withdraws_nothing(
     assert names(published) == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("keyed", [False, True])
 def test_a_withdrawal_that_an_older_copy_lacks_is_restored(
     keyed: bool, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
@@ -235,6 +236,7 @@ def test_a_withdrawal_that_an_older_copy_lacks_is_restored(
     assert crowdgate("ledger", "verify") == 0
 
 
+@pytest.mark.thorough
 def test_a_tombstone_that_states_no_cost_is_booked_at_that_of_its_policy(published: Workshop) -> None:
     """Without keys anybody who can write the destination can lower what a file there states."""
     file, whole = published.root / "ledger" / "ledger.db", open_ledger(published.ledger, None)

@@ -44,6 +44,7 @@ def errors(workshop: Workshop, policy: str = VISITS_POLICY) -> list[Remark]:
     return [each for each in lint_files([workshop.root / policy])[0].remarks if each.severity != "warning"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_gets_one_error_with_line_and_column_and_no_cell(name: str, workshop: Workshop) -> None:
     file, text, bad, line, column, words = BAD[name]

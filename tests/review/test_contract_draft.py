@@ -83,6 +83,7 @@ NAMES = st.one_of(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(120))
 @given(st.dictionaries(NAMES, st.sampled_from(EACH), min_size=1, max_size=12))
 def test_a_draft_is_valid_but_for_what_is_left_to_decide(

@@ -106,6 +106,7 @@ def decide(draft: Path, edited: list[str]) -> None:
     draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", TABLES)
 def test_a_strangers_table_takes_at_most_fifteen_edited_lines(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -221,6 +221,7 @@ def strings(value: Any) -> Iterator[str]:
             yield from strings(each)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("policy", DEMOS)
 def test_all_four_forms_say_the_same_words(policy: str, capfd: pytest.CaptureFixture[str]) -> None:
     made = {}

@@ -41,6 +41,7 @@ def columns(home: Path, template: str) -> dict[str, str]:
     return choose_levels(contract, TEMPLATES[template].reach, 300_000, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_known_columns_come_first_and_a_secret_is_among_them(template: str, home: Path) -> None:
     contract = read_contract(home / "data_contracts" / "census_income.yaml")

@@ -152,6 +152,7 @@ def test_a_population_without_a_budget_gets_one_of_the_ledger_that_is_there(tmp_
     assert stated["spec"]["ledger"].startswith("clinic-")
 
 
+@pytest.mark.thorough
 def test_what_a_paid_gate_may_find_stays_above_its_noise(workshop: Workshop, tmp_path: Path) -> None:
     """The limit is above the noise's 95 % quantile of 2.4 / epsilon, whatever the budget left, and below the greatest
     count.

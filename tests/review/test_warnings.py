@@ -235,6 +235,7 @@ def test_a_budget_for_fewer_than_two_releases_is_told_in_the_budget(stated: str,
     assert words in warning.words
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("budget", "gate", "warned"),
     [
@@ -267,6 +268,7 @@ EDGES = {
 }  # fmt: skip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edge", EDGES)
 def test_what_is_just_within_its_bound_is_not_warned_of(edge: str, copy: Copy) -> None:
     copy.edit(BUDGET, *RICH)
@@ -295,6 +297,7 @@ def test_the_bundled_policies_are_not_warned_of(copy: Copy) -> None:
         assert check(copy.root / "policies" / policy.name).warnings == ()
 
 
+@pytest.mark.thorough
 def test_warnings_are_printed_and_change_the_exit_code_only_when_asked(
     copy: Copy, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,6 +40,7 @@ def one_of(size: int, group: int, people: int, most: int = 1) -> Fraction:
     return Fraction(sum(ways), comb(people, group))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @given(assigned(), PEOPLE, PEOPLE)
 def test_no_assignment_of_rows_to_people_has_more_unique_classes(
@@ -52,6 +53,7 @@ def test_no_assignment_of_rows_to_people_has_more_unique_classes(
     assert truth <= most_unique_classes(class_sizes(rows), each, least, most) * (1 + ROUNDING)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @example(([2, 40], 2, [1, 40], 41), 41, 1)
 @given(assigned(), PEOPLE, st.integers(1, 3))

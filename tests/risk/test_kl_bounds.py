@@ -42,6 +42,7 @@ def within(counts: list[int], bins: int, people: int, curve: bool) -> bool:
 sizes = st.one_of(st.integers(1, 6), st.integers(1, 300), st.integers(1, 50_000))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300), deadline=None)
 @given(st.lists(sizes, min_size=1, max_size=25), st.integers(0, 10**4), st.floats(0, 1), st.booleans())
 def test_the_share_of_any_table_is_within_the_bounds_of_its_figures(
@@ -51,6 +52,7 @@ def test_the_share_of_any_table_is_within_the_bounds_of_its_figures(
     assert within(counts, len(counts) + empty, people, curve)
 
 
+@pytest.mark.thorough
 def test_no_table_of_the_same_figures_is_outside() -> None:
     """All tables of 12 people in 6 bins: two with the same KL and collision quantity have the same bounds."""
     for counts in combinations_with_replacement(range(13), 6):

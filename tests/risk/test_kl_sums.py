@@ -96,6 +96,7 @@ def test_the_three_sums_take_exactly_epsilon(epsilon: Fraction) -> None:
     assert sum(each for _, each in spent) == epsilon
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200), deadline=None)
 @given(
     st.sampled_from([1, 2, 3, 100, 10**6, 10**18]),

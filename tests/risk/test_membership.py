@@ -46,6 +46,7 @@ def test_precision_falls_with_the_skew_and_meets_the_base_rate_where_both_rates_
     assert precision(1, 1, first) == base_rate(first)
 
 
+@pytest.mark.thorough
 @given(positive, rates)
 def test_balanced_precision_and_accuracy_tell_the_rates_behind_them(tpr: Fraction, fpr: Fraction) -> None:
     point = RocPoint(fpr, tpr)

@@ -35,6 +35,7 @@ def test_a_product_has_a_bin_for_every_combination(attributes: list[list[int]], 
     assert expected(found, people) == pytest.approx(expected(Bins.of(cells), people), rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.thorough
 def test_many_wide_attributes_stay_few_probabilities_that_add_up_to_1() -> None:
     wide = Bins.from_counts(np.random.default_rng(1).integers(1, 10**6, 300))
     found = product([wide] * 3)

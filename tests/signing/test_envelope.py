@@ -313,6 +313,7 @@ def test_a_catalogue_names_no_folder_outside() -> None:
             catalogue_statement(PLACE, {name: "c" * 64})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "files", [{}, {"a/b": "c" * 64}, {"a": "c"}, {f"{n:06}": "c" * 64 for n in range(MOST_SUBJECTS + 1)}]
 )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
@@ -211,23 +211,3 @@ def test_a_prefect_block_holds_the_key(folder: Path, monkeypatch: pytest.MonkeyP
     blocks.clear()
     with pytest.raises(EnvironmentFault, match="crowdgate-signing-key can't be read"):
         signing_key(folder)
-
-
-@pytest.mark.thorough
-def test_a_block_at_a_server_is_read_and_its_key_is_not_stored_in_clear(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from prefect.blocks.system import Secret
-    from prefect.settings import PREFECT_SERVER_DATABASE_CONNECTION_URL
-    from prefect.testing.utilities import prefect_test_harness
-
-    keys.create(folder / "own.key")
-    pem = (folder / "own.key").read_text()
-    state(folder, 'signer = "crowdgate_flows.key_block:signer"')
-    monkeypatch.setenv(SIGNER_VARIABLE, "crowdgate_flows.key_block:signer")
-    with prefect_test_harness(server_startup_timeout=120):
-        cast(Any, Secret(value=SecretStr(pem))).save(settings.KEY_CREDENTIAL, _sync=True)
-        assert opened(folder)
-        path = Path(str(PREFECT_SERVER_DATABASE_CONNECTION_URL.value()).partition("///")[2])
-        stored = b"".join(each.read_bytes() for each in path.parent.glob(path.name + "*"))
-    assert pem.splitlines()[1].encode() not in stored

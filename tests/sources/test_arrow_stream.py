@@ -46,6 +46,7 @@ def staged_rows(workshop: Workshop, table: Any = None, path: Path | None = None)
     return (run.staged / "data.csv").read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_table_of_any_library_gives_the_bytes_of_its_file(library: str, tmp_path: Path) -> None:
     from_file, from_table = make_workshop(tmp_path / "file"), make_workshop(tmp_path / "table")

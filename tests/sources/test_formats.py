@@ -100,6 +100,7 @@ def form(name: str, folder: Path, columns: Columns) -> Contract:
     return table_at(folder / file, kind)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRITERS)
 @settings(quick, max_examples=examples(8))
 @given(rows=ROWS)
@@ -108,6 +109,7 @@ def test_a_table_counts_the_same_in_every_format(name: str, rows: list[tuple[Any
     assert counted(form(name, tmp_path / "other", columns)) == counted(form("parquet", tmp_path / "one", columns))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WRITERS)
 def test_parts_may_be_fewer_more_and_in_any_order(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     days = [dt.date(2024, 1, 1 + i % 31) for i in range(200)]

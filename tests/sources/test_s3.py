@@ -46,6 +46,7 @@ def at(url: str, place: str, kind: str) -> Contract:
     return contract
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["parquet", "csv", "zst", "arrow", "arrow stream"])
 def test_an_object_counts_as_its_file(name: str, objects: tuple[Objects, str], tmp_path: Path) -> None:
     there, url = objects
@@ -58,6 +59,7 @@ def test_an_object_counts_as_its_file(name: str, objects: tuple[Objects, str], t
     assert header(remote).names == SOURCES[contract.server.reader].header(contract).names
 
 
+@pytest.mark.thorough
 def test_a_prefix_is_a_partitioned_folder(objects: tuple[Objects, str], tmp_path: Path) -> None:
     there, url = objects
     columns = columns_of(ROWS)

@@ -32,7 +32,7 @@ from tests.examples import examples
 from tests.reading import batches, file_server
 
 MARK = "ZZMARKZZ"
-quick = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+quick = settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 WORDS = categories(["1", "0.5", "2.50", "1.0e", "true", "2024-01-05", "a", "é", "\u200fx", 'q"', "a,b"], "test")
 DOMAINS = [

@@ -76,6 +76,7 @@ def counted(folder: Path, processes: int) -> PartialCounts:
         return count_table(open_source(contract, ["x"]), task, executor(None))
 
 
+@pytest.mark.thorough
 def test_two_workers_count_what_one_process_counts_and_raise_its_first_fault(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -140,6 +141,7 @@ worker.main()
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the flag")
 def test_a_worker_can_not_be_dumped_when_it_gets_its_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "_COMMAND", (sys.executable, "-c", UNDUMPED))

@@ -64,12 +64,14 @@ def _strings(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.value
 
 
+@pytest.mark.thorough
 def test_messages_use_the_terms_of_the_field_in_short_sentences() -> None:
     every = list(messages())
     assert len(every) > 2000
     assert [(place, found) for place, text in every if (found := list(faults(text, Scope.MESSAGE)))] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_no_docstring_opens_with_a_fragment(folder: str) -> None:
     found = {place: list(faults(text, Scope.DOCSTRING)) for place, text in docstrings(folder)}

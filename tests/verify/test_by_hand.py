@@ -666,6 +666,7 @@ def test_a_forgery_of_tables_by_hand_is_refused_in_its_step(tables: Published, t
         verify(copy)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("change", [without_gate("trusted_share"), gate("trusted_share", severity="advise")])
 def test_a_gate_on_tables_that_is_not_there_is_told_by_key_and_ledger(
     tables: Published, tmp_path: Path, change: Change

@@ -15,6 +15,7 @@ def test_one_release_of_every_kind_is_kept_in_the_present_format() -> None:
     assert {path.name for path in RELEASES if path.parent.name == str(FORMAT)} == set(KINDS)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("folder", RELEASES, ids=lambda path: f"{path.parent.name}-{path.name}")
 def test_a_kept_release_verifies(folder: Path) -> None:
     found = verify(folder, keys=[*folder.parent.glob("*.pub")], refit=folder.name == "dp_synthetic")

@@ -182,6 +182,7 @@ def test_a_genuine_release_holds_with_its_key(genuine: Path, capsys: pytest.Capt
     assert capsys.readouterr().out.splitlines()[-1] == "holds"
 
 
+@pytest.mark.thorough
 def test_a_genuine_release_holds_without_a_key(genuine: Path) -> None:
     found = outsider.examine(genuine)
     assert not found.problems

@@ -361,6 +361,7 @@ WORDS: dict[str, tuple[str, int, str, str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", WORDS)
 def test_a_word_that_does_not_hold_is_found(made: Made, name: str) -> None:
     kind, at, old, new = WORDS[name]
@@ -373,6 +374,7 @@ def test_a_word_that_does_not_hold_is_found(made: Made, name: str) -> None:
     assert {each.split(":")[0] for each in faulty(made(kind), change)} == {"words"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ROWS)
 def test_delta_is_told_to_a_part_in_a_million(made: Made, name: str) -> None:
     release = made(name)
@@ -544,6 +546,7 @@ def test_epsilon_of_rho(rho: Fraction, delta: Fraction) -> None:
     assert truth <= found <= truth + Fraction(1, 10**12)
 
 
+@pytest.mark.thorough
 @quick
 @given(epsilon=spent, beta=st.fractions(Fraction(1, 4), 1, max_denominator=1000))
 def test_epsilon_of_a_sample(epsilon: Fraction, beta: Fraction) -> None:
@@ -592,6 +595,7 @@ def test_bound_on_singling_out(people: int, weight: Fraction, epsilon: Fraction,
     assert second.nine(rounded_text(found, 9, Rounding.NEAREST), truth)
 
 
+@pytest.mark.thorough
 @quick
 @given(people=st.integers(1, 10**6), weight=deltas, epsilon=losses, delta=deltas, beta=rates)
 def test_bound_on_singling_out_of_the_sample(

@@ -20,6 +20,7 @@ def said(name: str) -> Any:
     return json.loads((KEPT / "3" / name / "manifest.json").read_bytes())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", BY_SHARES)
 def test_a_second_computation_confirms_the_joint_curve(name: str) -> None:
     assert said(name)["guarantee"]["joint"]["curve"]
@@ -64,6 +65,7 @@ FAULTS: dict[str, Change] = {
 NEED = {"a smaller k": "rows_by_shares", "the epsilon of a removal for a replacement": "tables_by_shares"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "fault"), [(name, fault) for name in BY_SHARES for fault in FAULTS if NEED.get(fault, name) == name]
 )

@@ -66,6 +66,7 @@ def edited(folder: Path, change: Counts, to: Path) -> Path:
     return copy
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edit", EDITS)
 def test_rows_without_margins_may_be_others_and_the_output_says_so(folder: Path, tmp_path: Path, edit: str) -> None:
     copy = edited(folder, EDITS[edit], tmp_path)
@@ -81,6 +82,7 @@ def test_rows_without_margins_may_be_others_and_the_output_says_so(folder: Path,
     assert (beside.code, "Not proved" in beside.out) == (0, False)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kept", sorted(KEPT.glob("*/*/manifest.json")), ids=lambda path: "-".join(path.parts[-3:-1]))
 def test_every_kind_says_what_is_not_proved_unless_a_key_proves_it(kept: Path) -> None:
     found = verify(kept.parent)

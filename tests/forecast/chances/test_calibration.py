@@ -27,7 +27,7 @@ from crowdgate.sampling import KEY_BYTES, SecretKey
 from tests.forecast.chances.drawn import Decision, decisions
 from tests.workshop import Workshop
 
-DECISIONS = 12_000
+DECISIONS, FAULTY = 4_000, 2_000
 BINS = 10
 
 pytestmark = pytest.mark.statistical
@@ -51,13 +51,14 @@ def brier(found: Sequence[Decision], chances: Sequence[float]) -> float:
 
 
 @pytest.mark.thorough
-def test_what_is_forecast_comes_true_as_often() -> None:
-    """N = 12,000 forecasts, and as many of the true probabilities.
+@pytest.mark.parametrize("number", [DECISIONS, pytest.param(3 * DECISIONS, marks=pytest.mark.soak)])
+def test_what_is_forecast_comes_true_as_often(number: int) -> None:
+    """N = 4,000 forecasts, and as many of the true probabilities; 12,000 under `soak`.
 
     A calibrated forecast fails with probability below .03 (ten bins, three standard errors). Power: each planted fault
-    below is detected with a quarter as many.
+    below is detected with half as many.
     """
-    found = list(decisions(20_301, DECISIONS))
+    found = list(decisions(20_301, number))
     check(found)
     check([replace(each, forecast=each.truth) for each in found])  # the yardstick itself
     own = brier(found, [each.forecast for each in found])
@@ -96,10 +97,10 @@ def middle(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("plant", [narrow, middle])
 def test_a_planted_fault_is_seen(plant: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The faults are half of the spread, and the median judged in place of the unfavourable limit. N = 3,000."""
+    """The faults are half of the spread, and the median judged in place of the unfavourable limit. N = 2,000."""
     plant(monkeypatch)
     with pytest.raises(AssertionError, match="bin"):
-        check(list(decisions(5, 3000)))
+        check(list(decisions(5, FAULTY)))
 
 
 TABLES = """\
@@ -116,7 +117,9 @@ TABLES_MEASURES = ("trusted_share", "smallest_trusted_cell", "total_relative_err
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("measures", "number"), [(ROWS_MEASURES, 600), (TABLES_MEASURES, 200)])
+@pytest.mark.parametrize(
+    ("measures", "number"), [(ROWS_MEASURES, 300), pytest.param(TABLES_MEASURES, 200, marks=pytest.mark.soak)]
+)
 def test_releases_that_are_really_drawn_pass_as_often_as_forecast(
     measures: tuple[str, ...], number: int, workshop: Workshop
 ) -> None:

@@ -109,6 +109,7 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
     assert "above 0.99, from 3 past runs" in say("plan", clinic.policy).out
 
 
+@pytest.mark.thorough
 def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
     plan, cost = plan_policy(clinic.policy), Spend(Fraction(1, 100), Fraction(0))
     budget = Budget("clinic-patients", Spend(Fraction(9), Fraction(1)), 1000, "row", "add-remove")
@@ -216,6 +217,7 @@ def test_a_population_of_another_size_is_not_compared(clinic: Workshop) -> None:
     assert gate(found, "released_rows")["basis"] == "unknown: no comparable past run; 3 not comparable"
 
 
+@pytest.mark.thorough
 def test_a_renamed_policy_has_the_same_forecast(clinic: Workshop) -> None:
     tighten(clinic, 250)
     released(clinic, SLOTS[:3])

@@ -39,7 +39,8 @@ def test_a_run_that_was_not_measured_excludes_nothing() -> None:
     assert not excluded(drawn.plan_at(Fraction(1, 2)), rule, MEASURES["released_classes"], found, CHANCE, LEVEL)
 
 
-@pytest.mark.parametrize("chances", [0.2, 0.35, 0.5])
+@pytest.mark.thorough
+@pytest.mark.parametrize("chances", [0.2, 0.5])
 def test_counts_of_events_of_any_probability_hold_at_most_at_the_level(chances: float) -> None:
     """One run of a number of independent events with random probabilities; the limit is the greatest that is reached
     with at least this probability. 4,000 draws: more than LEVEL by 4 standard errors has probability below 1e-4."""
@@ -55,7 +56,8 @@ def test_counts_of_events_of_any_probability_hold_at_most_at_the_level(chances: 
     assert wrong / 4000 <= LEVEL + 4 * (LEVEL / 4000) ** 0.5
 
 
-@pytest.mark.parametrize("runs", [2, 3, 6, 12])
+@pytest.mark.thorough
+@pytest.mark.parametrize("runs", [2, 12, *(pytest.param(runs, marks=pytest.mark.soak) for runs in (3, 6))])
 def test_several_runs_hold_at_most_at_the_level(runs: int) -> None:
     """Normal measurements around a level where the next one passes with probability CHANCE. 1,500 draws: more than
     LEVEL by 4 standard errors has probability below 1e-4."""

@@ -97,6 +97,7 @@ def test_what_tells_nothing_is_refused(past: list[float], floor: float) -> None:
         predictive_distribution(past, floor)
 
 
+@pytest.mark.thorough
 def test_it_needs_no_library_that_is_slow_to_import() -> None:
     code = (
         "import sys; from crowdgate.forecast.chances.gate_chances import chances;"

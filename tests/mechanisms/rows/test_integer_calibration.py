@@ -76,6 +76,7 @@ def converged(case: Case) -> npt.NDArray[np.float64]:
         return calibrate(case.counts, case.margins, (), case.design) / GRID
 
 
+@pytest.mark.thorough
 @settings(deadline=None, max_examples=examples(40))
 @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.0, 0.3]))
 def test_the_weights_come_near_the_minimum_and_are_no_worse_than_equal_ones(seed: int, missing: float) -> None:

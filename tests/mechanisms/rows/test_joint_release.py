@@ -87,6 +87,7 @@ def stated(k: int, *, gate: bool) -> JointLaw:
     return RowsLaw(HALF, 1, (GATE,) if gate else (), None, margins).law(k)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("gate", [False, True])
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_rows_margins_and_a_gate_reach_the_joint_delta_and_never_exceed_it(k: int, gate: bool) -> None:

@@ -53,6 +53,7 @@ def test_cliques_with_a_variable_are_a_branch_and_share_their_separators(case: t
         assert first == [domain.attribute_of[variable] for variable in clique.separator]
 
 
+@pytest.mark.thorough
 @given(cases(), st.data())
 @settings(max_examples=examples(150), deadline=None)
 def test_a_further_table_costs_what_the_tree_with_it_has(

@@ -78,7 +78,7 @@ def truth(drawn: Case, answer: TableAnswer, own: tuple[int, ...], exact: tuple[I
 # few and coarse bins, from .7 to 1.8. Standard errors of estimates are 1.5 of them and more.
 @pytest.mark.thorough
 @pytest.mark.statistical
-@pytest.mark.parametrize("values", [3, 11])
+@pytest.mark.parametrize("values", [3, pytest.param(11, marks=pytest.mark.soak)])
 def test_stated_errors_are_those_that_occur(values: int) -> None:
     mechanism = case(values).mechanism
     for at, (name, (occurring, of_stated)) in enumerate(squares(values).items()):

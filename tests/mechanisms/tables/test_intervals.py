@@ -144,6 +144,10 @@ CASES = (
     Case(3000, "gaussian", "1"), Case(60, "laplace", "1"), Case(3000, "laplace", "4", "0.5"),
     Case(3000, "gaussian", "1", "0.1"), Case(60, "laplace", "6", "0.2"),
 )  # fmt: skip
+BY_DEFAULT = [
+    pytest.param(each, marks=() if each in (CASES[0], CASES[2]) else pytest.mark.soak, id=str(each)) for each in CASES
+]
+"""A whole table with Gaussian noise and a sample with Laplace noise; the others under `soak`."""
 
 
 def people(rows: int) -> tuple[Vector, Vector]:
@@ -220,7 +224,7 @@ def missed(case: Case) -> Vector:
 
 @pytest.mark.thorough
 @pytest.mark.statistical
-@pytest.mark.parametrize("case", CASES, ids=str)
+@pytest.mark.parametrize("case", BY_DEFAULT)
 def test_every_number_is_in_its_interval_nineteen_times_of_twenty(case: Case) -> None:
     """1,000 draws of 19 numbers, each individually. One fails if the upper limit of the exact one-sided interval of its
     coverage, at .01 / 95 (Holm's first step over all numbers of all cases), lies below .95, or its coverage below .92:

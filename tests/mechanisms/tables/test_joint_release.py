@@ -80,6 +80,7 @@ def replacing(mechanism: DpTables, epsilon: float) -> float:
     return max(divergence(p, q, epsilon, Fraction(0)) for p, q in pairs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("beta", [Fraction(1), Fraction(1, 4)])
 @pytest.mark.parametrize("gate", [Fraction(0), GATE])
 @pytest.mark.parametrize(("items", "noise", "epsilon"), CASES)
@@ -93,6 +94,7 @@ def test_tables_and_a_gate_reach_the_joint_delta_and_never_exceed_it(
         assert found * (1 - 1e-9) <= stated <= found * 1.01 + 1e-12
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("items", "noise", "epsilon"), [*CASES, (MEAN, "gaussian", "3"), (MEAN, "laplace", "2")])
 def test_a_replaced_row_never_exceeds_the_joint_delta(items: tuple[Item, ...], noise: str, epsilon: str) -> None:
     mechanism = plan(items, epsilon, "1e-4", noise=noise)

@@ -127,6 +127,7 @@ def found(old: Any, new: Any) -> list[FieldChange]:
     return list(changes(policy(old), policy(new), COARSER))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("mechanism", "path", "value", "direction"), CHANGES)
 def test_a_change_of_one_field_is_of_its_direction(mechanism: str, path: str, value: Any, direction: Direction) -> None:
     old = data_of(mechanism)
@@ -268,6 +269,7 @@ def test_the_order_is_antisymmetric(data: st.DataObject) -> None:
     assert antisymmetric(policy(old), policy(data.draw(moved(old))))
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(250), deadline=None)
 @given(st.data())
 def test_the_order_is_transitive(data: st.DataObject) -> None:

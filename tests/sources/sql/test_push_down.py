@@ -34,7 +34,7 @@ from tests.databases import DATABASES
 from tests.examples import examples
 
 WORDS = ("1", "1.0", "a", "A", "a ", "é", "true", "2024-01-05", "x'y", "\\x61", "NaN", "")
-few = settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+few = settings(max_examples=examples(20), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def _domain(kind: str) -> Domain:
