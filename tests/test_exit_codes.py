@@ -11,7 +11,7 @@ from crowdgate.cli.options import WITHHELD
 from tests.conformance.lives import Said, say
 from tests.workshop import Workshop
 
-GUIDE = (Path(__file__).parents[1] / "pipeline" / "operations.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[1] / "pipeline" / "reference" / "commands.md").read_text(encoding="utf-8")
 SECTION = GUIDE.partition("## Exit codes\n")[2].partition("\n## ")[0]
 TABLE = {int(code): meaning for code, meaning in re.findall(r"^\| (\d+) \| (.+) \|$", SECTION, flags=re.MULTILINE)}
 SLOT = "2030-01-01"

@@ -24,13 +24,14 @@ README = (ROOT / "README.md").read_text(encoding="utf-8") if (ROOT / "README.md"
 BLOCKS = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
 SET_UP, TESTS, USE = BLOCKS if len(BLOCKS) == 3 else ("", "", "")
 PYTHON = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-PLACES = ("*.md", "*/README.md", "pipeline/*.md", "flows/guide/*.md")
+PLACES = ("*.md", "*/README.md", "pipeline/*.md", "*/reference/*.md", "flows/guide/*.md")
 GUIDES = [
     path for path in sorted({*chain.from_iterable(map(ROOT.glob, PLACES)), *PAGES}) if path.name != "CHANGELOG.md"
 ]
 EVERY_PAGE = "".join(path.read_text(encoding="utf-8") for path in GUIDES)
-OPERATIONS = (ROOT / "pipeline" / "operations.md").read_text(encoding="utf-8")
-TOUR = OPERATIONS.partition("## A tour of the commands\n")[2].partition("```sh\n")[2].partition("```")[0]
+COMMANDS_PAGE = (ROOT / "pipeline" / "reference" / "commands.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "pipeline" / "reference" / "settings.md").read_text(encoding="utf-8")
+TOUR = COMMANDS_PAGE.partition("## A tour of the commands\n")[2].partition("```sh\n")[2].partition("```")[0]
 """Commands of the tour in the guide for operators."""
 BIN = Path(sys.executable).parent
 
@@ -119,7 +120,7 @@ def test_every_field_of_a_file_and_every_kind_of_level_stands_in_a_guide() -> No
     """The fields of all files that people write."""
     fields = {path.rpartition("/")[2] for name in EDITED for path, _ in stated(SCHEMAS[name])}
     assert {"k", "epsilon", "waiver", "precision"} < fields
-    contracts = (ROOT / "data_contracts" / "README.md").read_text(encoding="utf-8")
+    contracts = (ROOT / "data_contracts" / "reference" / "domains-and-levels.md").read_text(encoding="utf-8")
     assert sorted(each for each in fields if not re.search(rf"(?<![A-Za-z_]){each}(?![A-Za-z_])", EVERY_PAGE)) == []
     assert [each for each in LEVEL_KINDS if f"`{each}" not in contracts] == []
 
@@ -134,7 +135,7 @@ def test_every_measure_is_described_for_policy_owners() -> None:
 
 
 def test_every_setting_stands_in_the_guide_for_operators() -> None:
-    section = OPERATIONS.partition("## Settings\n")[2].partition("\n## ")[0]
+    section = SETTINGS.partition("## Settings\n")[2].partition("\n## ")[0]
     files = chain(ROOT.glob("pipeline/**/*.py"), ROOT.glob("flows/**/*.py"))
     lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if "environ" in line]
     variables = [value for name, value in vars(settings).items() if name.endswith("_VARIABLE")]
@@ -145,7 +146,7 @@ def test_every_setting_stands_in_the_guide_for_operators() -> None:
 
 def test_every_extra_stands_in_the_guide_for_operators() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    section = OPERATIONS.partition("## Extras\n")[2].partition("\n## ")[0]
+    section = COMMANDS_PAGE.partition("## Extras\n")[2].partition("\n## ")[0]
     assert re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE) == list(extras)
 
 

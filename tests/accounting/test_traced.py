@@ -15,8 +15,10 @@ from tests.accounting.test_directions import rooms
 ROOT = Path(__file__).parents[2]
 ROOM = ROOT / "pipeline" / "crowdgate" / "accounting"
 FIELDS = (ROOM / "FIELDS.md").read_text(encoding="utf-8")
-README = (ROOM / "README.md").read_text(encoding="utf-8")
-PROOFS = sorted({*ROOM.glob("*.py"), ROOM / "README.md", ROOM.parent / "guarantee.py"})
+README = "".join(
+    (ROOM / f"{each}.md").read_text("utf-8") for each in ("README", "PARTS", "JOINT", "LIFETIME", "SERIES")
+)
+PROOFS = sorted({*ROOM.glob("*.py"), *ROOM.glob("*.md"), ROOM.parent / "guarantee.py"})
 """Files that name tests."""
 TEST = re.compile(r"(tests/(?:[\w/]*/)?)?((?:test_)\w+\.py)(?:::(\w+))?")
 NAMED = re.compile(r"`([^`]+)`")

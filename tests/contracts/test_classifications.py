@@ -175,7 +175,7 @@ def test_a_draft_proposes_one_by_the_name_of_a_column(
 
 
 def test_the_guide_names_every_classification_with_its_licence() -> None:
-    guide = (ROOT / "data_contracts" / "README.md").read_text(encoding="utf-8")
+    guide = (ROOT / "data_contracts" / "reference" / "domains-and-levels.md").read_text(encoding="utf-8")
     for name, each in CLASSIFICATIONS.items():
         assert f"| `{name}` |" in guide
         assert all(f"`{level}`" in guide for level in level_names(name))

@@ -24,7 +24,7 @@ from crowdgate.cli.app import COMMANDS
 from tests.fuzzing.targets import RELEASE, SIGNED, SLOT, TARGETS, signed_copy, unsigned_copy
 from tests.workshop import MARK, Workshop, crowdgate
 
-GUIDE = Path(__file__).parents[2] / "pipeline" / "operations.md"
+GUIDE = Path(__file__).parents[2] / "pipeline" / "reference" / "commands.md"
 SECONDS = 10
 """The number of seconds after which a command counts as hanging."""
 SPARE = 1 << 30

@@ -5,7 +5,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "policies"
-PAGES = (FOLDER / "README.md", FOLDER / "glossary.md", *sorted((FOLDER / "reference").glob("*.md")))
+GUIDES = ("README.md", "guide/release-and-change.md", "guide/gates-and-budgets.md")
+"""The guide for policy owners, in the order in which it is read."""
+PAGES = (*(FOLDER / each for each in GUIDES), FOLDER / "glossary.md", *sorted((FOLDER / "reference").glob("*.md")))
 
 
 def policy_pages() -> str:

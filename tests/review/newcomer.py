@@ -35,7 +35,7 @@ spec:
 _KINDS = {
     VISITS_POLICY: ("policies/README.md", "ReleasePolicy"),
     VISITS: ("data_contracts/README.md", "DataContract"),
-    VISITS_BUDGET: ("policies/README.md", "PrivacyBudget"),
+    VISITS_BUDGET: ("policies/guide/gates-and-budgets.md", "PrivacyBudget"),
 }
 
 

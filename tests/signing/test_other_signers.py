@@ -92,7 +92,7 @@ def test_a_missing_or_wrong_passphrase_is_refused_without_quoting_it(
 
 @dataclass
 class Module:
-    """A signer of others, as a hardware module: the example of pipeline/operations.md."""
+    """A signer of others, as a hardware module: the example of pipeline/reference/signatures.md."""
 
     key: SigningKey
     other: SigningKey | None = None

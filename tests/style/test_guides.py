@@ -20,6 +20,7 @@ GUIDES = [
     "pipeline/analyses.md",
     "pipeline/operations.md",
     "pipeline/verification.md",
+    *(str(path.relative_to(ROOT)) for path in sorted(ROOT.glob("*/reference/*.md")) if path.parts[-3] != "policies"),
 ]
 FOR_USERS = (
     "README.md",
@@ -30,6 +31,9 @@ FOR_USERS = (
     "pipeline/operations.md",
 )
 MOST_WORDS = {"README.md": 900, "CHANGELOG.md": 700}
+LONGEST_PAGE = 1500
+"""Words of any page but the reference, and what lists every promise, code, term or change."""
+LISTS = {"SECURITY.md", "CHANGELOG.md", "policies/CODES.md", "policies/glossary.md"}
 USUAL = 25
 """Words of nine sentences in ten at most."""
 
@@ -59,3 +63,10 @@ def test_what_is_read_first_is_short(guide: str) -> None:
     text = (ROOT / guide).read_text(encoding="utf-8")
     parts = text.split("\n## [") if guide == "CHANGELOG.md" else [text]  # one part for each version
     assert max(len(part.split()) for part in parts) <= MOST_WORDS[guide]
+
+
+def test_no_page_but_the_reference_is_long() -> None:
+    places = ("*.md", "*/*.md", "*/guide/**/*.md", "pipeline/internals/*.md", "pipeline/crowdgate/**/README.md")
+    found = {path.relative_to(ROOT) for place in places for path in ROOT.glob(place)}
+    words = {str(path): len((ROOT / path).read_text(encoding="utf-8").split()) for path in found}
+    assert {page: count for page, count in words.items() if count > LONGEST_PAGE and page not in LISTS} == {}

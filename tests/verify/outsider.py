@@ -3,9 +3,10 @@
     python tests/verify/outsider.py DIR [PUB.pem]
 
 It ends with 0 if all that it looks at holds, otherwise with 1 and a list of what does not. It was written from
-pipeline/verification.md and "Signed releases" of pipeline/operations.md, from the JSON Schema of the manifest, and
-from releases and their own README.md, and shares nothing with the library. What those texts do not say how to check is
-printed as a note. It needs pandas, jsonschema, and the command `openssl` where a key is given.
+pipeline/verification.md, its page by kind of release and "Signed releases" of pipeline/reference/signatures.md, from
+the JSON Schema of the manifest, and from releases and their own README.md, and shares nothing with the library. What
+those texts do not say how to check is printed as a note. It needs pandas, jsonschema, and the command `openssl` where a
+key is given.
 """
 
 import base64

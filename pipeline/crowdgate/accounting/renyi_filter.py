@@ -10,7 +10,7 @@ releases together are (epsilon, delta)-private with
 
     delta = cut_cap + sum over orders a of e^((a - 1)(cap_a - epsilon)) (1 - 1/a)^a / (a - 1).
 
-The proof, its sources, and why simpler rules fail: README.md, "A lifetime: the filter".
+The proof, its sources, and why simpler rules fail: LIFETIME.md.
 """
 
 import math

@@ -7,9 +7,11 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
 
+from crowdgate.accounting.numbers import down
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.dp_tables import DpTables, divided, expected_noise
+from crowdgate.mechanisms.tables.joint_cost import noise_law
 from crowdgate.mechanisms.tables.workload import Quantiles
 from crowdgate.number_text import decimal
 
@@ -32,11 +34,12 @@ def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[st
     WORTH_SAYING times the policy's own, and for quantiles of many bins.
     """
     own = _errors(planned.mechanism)
-    found = [(_part_of(_errors(other), own), key, words) for key, words, other in _others(planned)]
-    part, key, words = min(found, default=(1.0, "", ""))
-    if part <= WORTH_SAYING:
-        factor = decimal(1 / part, 2)
-        yield key, f"the errors of its tables are {factor} times those with {words}, at the same guarantee"
+    others = sorted((_part_of(_errors(other), own), words, key, other) for key, words, other in _others(planned))
+    for part, words, key, other in others:
+        if part <= WORTH_SAYING and _keeps_total(planned.mechanism, other):
+            factor = decimal(1 / part, 2)
+            yield key, f"the errors of its tables are {factor} times those with {words}, at the same guarantee"
+            break
     yield from (("tables", words) for words in _coarser_tables(planned.mechanism, contract))
 
 
@@ -79,6 +82,14 @@ def _others(planned: TablesPlan) -> Iterator[tuple[str, str, DpTables]]:
         found, _ = divided(own.workload, own.budget, own.rows, own.part, "residuals")
         if found is not None:
             yield "split", "split: residuals", found
+
+
+def _keeps_total(own: DpTables, other: DpTables) -> bool:
+    """Return whether other noise can keep the total of a policy that meets it jointly: not every delta is reached."""
+    by_sum = tables_budget(own.part.epsilon, own.part.delta, own.budget.noise, own.beta).spend
+    if own.budget.spend == by_sum or own.budget.noise == other.budget.noise:
+        return True
+    return noise_law(other).joint([]).delta(down(own.part.epsilon)) <= down(own.part.delta)
 
 
 def _errors(mechanism: DpTables) -> list[float]:

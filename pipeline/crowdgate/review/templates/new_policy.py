@@ -16,11 +16,12 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.reading import read_contract
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem, nearest
+from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import CountsAtLevels
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
 from crowdgate.number_text import exact_text
-from crowdgate.planning.bundle import KNOWN
+from crowdgate.planning.bundle import KNOWN, kind_of
 from crowdgate.planning.plan import plan_policy
 from crowdgate.policy.files import budget_files, contract_files, policy_files
 from crowdgate.policy.parsing import parse
@@ -109,6 +110,9 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
         for path in paid:
             written.append(_write(path, "budget", values))
         written.append(_write(policy, wanted.template, values))
+        if _wants_laplace(plan_policy(policy)):
+            policy.unlink()
+            _write(policy, wanted.template, values | {"noise": "laplace"})
         refused = list(_refused_values([rule for rule, _ in plan_policy(policy).gates]))
         written.append(_write(cases, "cases", values | {"file": file, "refused": refused}))
         return NewPolicy((policy, cases, *paid), check(policy, header=False), _advice(wanted, contract, values))
@@ -116,6 +120,13 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
         for path in written:
             path.unlink()
         raise
+
+
+def _wants_laplace(plan: Plan) -> bool:
+    """Return whether Laplace noise makes the errors of a new policy clearly smaller. In Renyi divergences Gaussian
+    noise pays for more releases."""
+    found = kind_of(plan.bundle).smaller_errors(plan.protection.mechanism, plan.bundle.contract)
+    return plan.bundle.budget.spec.lifetime is None and any("noise: laplace" in words for _, words in found)
 
 
 def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: BudgetSpec | None) -> dict[str, Any]:
@@ -139,8 +150,8 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
     rows = max(1, _most_rows(contract, counted) // 20)
     alone = max(classes // 4, ceil(200 * contract.unit.rows / epsilon))
     return {
-        "scalar": scalar, "template": wanted.template, "summary": template.summary, "name": wanted.name,
-        "owner": wanted.owner,
+        "scalar": scalar, "noise": "gaussian", "template": wanted.template, "summary": template.summary,
+        "name": wanted.name, "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
         "attributes": list(attributes.items()), "pilot": pilot,
