@@ -59,6 +59,7 @@ REFUSALS = [
     (ROLE, "{property: privacyRoll, value: sensitive}", "unknown custom", "privacyRole"),
     (AGE, AGE[:-1] + ", levels: [{name: 10, width: 10}]}", "a property of the column within its domain",
      "{property: levels, value: ...}"),
+    (AGE, AGE.replace("to: 20", "to: 20,000"), "a comma in a number", "no mark between thousands"),
     (WARD, '{values: {"1": heart, "2": lung}, source: book}', "values as keys",
      'values: ["1", "2", ...], labels: {...}'),
     (WARD, "{values: [\u201cheart\u201d, lung], source: book}", "curly quotation marks", 'straight ones: "heart"'),

@@ -425,7 +425,12 @@ def attempts(url: str, worker: int, each: int, cap: int, results: "multiprocessi
 
 
 @pytest.mark.parametrize(
-    ("processes", "each"), [pytest.param(4, 50, id="200"), pytest.param(8, 1250, marks=pytest.mark.soak, id="10,000")]
+    ("processes", "each"),
+    [
+        pytest.param(4, 50, id="200"),
+        pytest.param(4, 250, marks=pytest.mark.thorough, id="1,000"),
+        pytest.param(8, 1250, marks=pytest.mark.soak, id="10,000"),
+    ],
 )
 def test_concurrent_attempts_with_forced_aborts_hit_the_cap_and_no_more(
     url: str, ledger: Ledger, processes: int, each: int

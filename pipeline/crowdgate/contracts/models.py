@@ -156,6 +156,9 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 line = at.document.text.as_list((*around.location, key))
                 at.refuse("a list without brackets", f"{key}: [a, b]", None, Code.VALUE, line)
                 return
+            if at.value == "" and str(slip["loc"][-1]).isdecimal():
+                at.refuse("a comma in a number", "a decimal point, and no mark between thousands", None, Code.VALUE)
+                return
             if around.names[-1:] == ("domain",) and (key := str(slip["loc"][-1])) in PROPERTY_FACTS:
                 beside = f"it beside the domain: {{property: {key}, value: ...}}"
                 at.refuse("a property of the column within its domain", beside, None, Code.UNKNOWN_KEY)
