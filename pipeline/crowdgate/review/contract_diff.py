@@ -212,7 +212,9 @@ def _column_changes(was: Attribute, now: Attribute) -> Iterator[ContractChange]:
         return
     yield from _domain_changes(name, was.domain, now.domain)
     if _form(was) != _form(now):
-        yield ContractChange(name, "cells are read in another form: decimal mark, form of days or firstCharacters", True)
+        yield ContractChange(
+            name, "cells are read in another form: decimal mark, form of days or firstCharacters", True
+        )
     if was.invalid != now.invalid:
         yield ContractChange(name, f"another fate of invalid cells: {was.invalid} before, {now.invalid} now", True)
     if not _same(was.accepted, now.accepted):

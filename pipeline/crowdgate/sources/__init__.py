@@ -147,7 +147,10 @@ def _reader_of(contract: Contract, path: Path | None) -> Reader:
         return own
     found = next((reader for reader in SOURCES.values() if path.name.lower().endswith(reader.suffixes)), own)
     stated = contract.server.settings
-    if found.name in _NUMBERS_AS_TEXTS and {stated.get("decimalMark", POINT), stated.get("dayForm", ISO)} != {POINT, ISO}:
+    if found.name in _NUMBERS_AS_TEXTS and {stated.get("decimalMark", POINT), stated.get("dayForm", ISO)} != {
+        POINT,
+        ISO,
+    }:
         words = "the contract states the decimal mark or the form of days of CSV, which this format does not have"
         raise FileFault(f"{path.name}: {words}: give a file in CSV, Parquet or Arrow")
     return found
