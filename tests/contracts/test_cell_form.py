@@ -160,6 +160,20 @@ def test_another_form_is_a_breaking_change(tmp_path: Path, before: str, after: s
     assert [each.column for each in found if each.breaking] == [column]
 
 
+def test_a_number_that_is_made_of_rows_has_no_form(tmp_path: Path) -> None:
+    """A count of rows is no number of the file."""
+    made = "{property: personValues, value: {ill: {count: icd, most: 5}}}"
+    unit = f"{{property: privacyUnit, value: {{person: id, rows: 1}}}}, {made}"
+    person = "{name: id, logicalType: string, customProperties: [{property: privacyRole, value: direct-identifier}]}"
+    text = CONTRACT.replace("{property: privacyUnit, value: row}", unit).replace(
+        "      - name: wage\n", f"      - {person}\n      - name: wage\n"
+    )
+    for name, each in (("old", text), ("new", text.replace('value: ","', 'value: "."'))):
+        (tmp_path / f"{name}.yaml").write_text(each, encoding="utf-8")
+    found = contract_changes(*(read_contract(tmp_path / f"{name}.yaml", KNOWN.servers) for name in ("old", "new")))
+    assert [each.column for each in found if each.breaking] == ["wage"]
+
+
 def test_great_expectations_compares_the_first_characters(tmp_path: Path) -> None:
     path = tmp_path / "t.yaml"
     path.write_text(CONTRACT.replace("[I21, J10]", "[I21, J1]"), encoding="utf-8")

@@ -223,8 +223,10 @@ def _column_changes(was: Attribute, now: Attribute) -> Iterator[ContractChange]:
 
 
 def _form(attribute: Attribute) -> str | int | None:
-    """Return the part of a column's form that its domain reads."""
+    """Return the part of a column's form that its domain reads; None for a value that is made of a person's rows."""
     domain, form = attribute.domain, attribute.form
+    if attribute.of_person is not None:
+        return None
     if domain is not None and domain.grid is not None:
         return form.decimal_mark
     return form.day if domain is not None and domain.first_day is not None else form.first
