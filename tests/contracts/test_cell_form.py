@@ -6,6 +6,7 @@ from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +19,7 @@ from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.contract_diff import contract_changes
 from crowdgate.review.expectation_suite import expectation_suite
 from crowdgate.sources import open_source
+from crowdgate.sources.encode import Reason, encode
 from crowdgate.sources.table_header import CellType, HeaderColumn, type_fault
 from tests.reading import batches
 from tests.workshop import MARK
@@ -190,6 +192,8 @@ def test_numbers_have_no_first_characters(tmp_path: Path) -> None:
     icd = read_contract(path, KNOWN.servers).by_name["icd"]
     zips = replace(icd, domain=categories(["02", "21"], "x"), form=CellForm(first=2))
     assert type_fault(zips, HeaderColumn("icd", CellType.WHOLE)) == "texts, whose firstCharacters are read"
+    read = [encode(cells, zips) for cells in (pa.array(["02139"]), pa.array([2139]))]
+    assert [(each.invalid is None, {**each.reasons}) for each in read] == [(True, {}), (False, {Reason.UNREADABLE: 1})]
 
 
 def test_first_characters_without_a_domain_are_refused(tmp_path: Path) -> None:

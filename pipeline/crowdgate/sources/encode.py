@@ -237,8 +237,7 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain, counts: Int
     """Return the codes of cells by a lookup from their distinct values, each of which is mapped once."""
     encoded = cells if pa.types.is_dictionary(cells.type) else cells.dictionary_encode()
     values = plain(encoded.dictionary)
-    form = attribute.form if is_text(values.type) else replace(attribute.form, decimal_mark=POINT, day=ISO)
-    held = form.usual(texts(values), domain)  # cells with a type state numbers and days in one way
+    held = _usual_texts(values, attribute, domain)
     indices, codes = _indices(encoded, _accepted(domain.codes(held), attribute))
     bad = codes == INVALID
     invalid = bad[indices] if bad.any() else None
@@ -248,6 +247,16 @@ def _by_dictionary(cells: Any, attribute: Attribute, domain: Domain, counts: Int
     # a null points at a further entry
     reasons = _reasons(indices[invalid], None if counts is None else counts[invalid], [*held, None], domain)
     return EncodedColumn(Column(indices, lookup), invalid, codes[~bad], reasons)
+
+
+def _usual_texts(values: Any, attribute: Attribute, domain: Domain) -> list[str | None]:
+    """Return the text of each value in the usual form. Cells with a type state numbers and days in one way, and have no
+    first characters: numbers lack the zeros before them."""
+    if is_text(values.type):
+        return attribute.form.usual(texts(values), domain)
+    if attribute.form.first is not None:
+        return [_NO_UTF8.decode("utf-8", "surrogateescape")] * len(values)
+    return replace(attribute.form, decimal_mark=POINT, day=ISO).usual(texts(values), domain)
 
 
 def _reasons(places: Array, counts: Integers | None, held: Sequence[str | None], domain: Domain) -> Reasons:
