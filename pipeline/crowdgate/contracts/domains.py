@@ -169,10 +169,7 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
             return None
         return _numbers(place, model, whole=logical == "integer")
     except ValueError as error:
-        place.refuse(
-            f"this domain can't be used: {error}",
-            f"a domain as {_PAGE} describes it",
-        )
+        place.refuse(f"this domain can't be used: {error}", f"a domain as {_PAGE} describes it")
         return None
 
 
@@ -306,10 +303,7 @@ def _level(
     try:
         labels = _labels(at, model, domain, before, lost)
     except ValueError as error:
-        at.refuse(
-            f"this level can't be made: {error}",
-            f"a level as {_PAGE} describes it",
-        )
+        at.refuse(f"this level can't be made: {error}", f"a level as {_PAGE} describes it")
         return None
     split = None if labels is None else levels_of.first_split(before[1], labels)
     if split is not None:
