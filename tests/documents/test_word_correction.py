@@ -41,6 +41,24 @@ def test_one_word_becomes_a_list_and_a_list_of_one_a_word() -> None:
     assert CorrectableText(TEXT).replaced(("spec", "over"), "sex") == "  over: sex"
 
 
+@pytest.mark.parametrize(
+    ("written", "corrected"),
+    [
+        ("a, b", "[a, b]"),
+        ("a; b;", "[a, b]"),
+        ('"a, b,"', '["a", "b"]'),
+        ("1, 5", "[1, 5]"),
+        ("1,5", None),  # a number with a decimal comma, or two
+        ("1,5; 2,5", None),
+        ("a {x}, b", None),
+        ("'a\"x, b'", None),
+    ],
+)
+def test_a_text_of_several_words_becomes_a_list_where_they_are_clear(written: str, corrected: str | None) -> None:
+    found = CorrectableText(f"over: {written}\nby: x\n").as_list(("over",))
+    assert found == (None if corrected is None else f"over: {corrected}")
+
+
 NOT_SURE = [
     # what the file says, where, what is near
     ("a: 15 years", ("a",), "5 years"),  # another number

@@ -26,7 +26,9 @@ OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
 """Words that are similar and have opposite meanings: a correction must be unambiguous."""
 CLEAR = 0.07
 """The least difference in similarity between a word and its opposite."""
-_RANGE = re.compile(r"[0-9] *(?:-|\u2013|\.\.) *[0-9]")
+_UNCLEAR = re.compile(r"[0-9] *(?:-|\u2013|\.\.) *[0-9]|[0-9],[0-9]|[\"\\\[\]{}]")
+"""Signs that a text is no list of texts between commas: a range, a decimal comma, and what YAML reads otherwise in
+brackets."""
 _PLAIN = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_./-]| (?=[A-Za-z0-9_]))*")
 """Texts that need no quotes, not even in braces."""
 
@@ -124,9 +126,9 @@ class CorrectableText:
         line = self._lines[value.start_mark.line]
         inside = line[value.start_mark.column : last.end_mark.column]
         if not words:
-            if _RANGE.search(value.value):
+            if _UNCLEAR.search(value.value) or {";", ","} <= {*value.value}:
                 return None  # which of its values are meant is not certain
-            items = [each.strip() for each in re.split("[;,]", value.value)]
+            items = [each.strip() for each in re.split("[;,]", value.value.rstrip(";, "))]
             inside = inside if len(items) == 1 else ", ".join(f'"{each}"' if value.style else each for each in items)
         whole = f"{line[: value.start_mark.column]}[{inside}]{line[last.end_mark.column :]}"
         return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None
