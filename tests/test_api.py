@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -176,3 +177,18 @@ def test_notebooks_show_pages_with_the_outcome_first(workshop: Workshop) -> None
         band = page[page.index("<body") :][:1500]
         assert outcome in band
         assert MARK not in page
+
+
+def test_a_notebook_shows_no_page_of_a_release_that_is_gone(workshop: Workshop) -> None:
+    result = crowdgate.release(workshop.policy, as_of="2030-01-01")
+    assert result.path is not None
+    shutil.rmtree(result.path)
+    assert result._repr_html_() is None
+    assert "2030-01-01" in repr(result)
+
+
+def test_the_page_of_a_dry_run_policy_does_not_advise_its_release(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "spec:\n", "spec:\n  enforcement: dry-run\n")
+    page = html.unescape(str(crowdgate.check(workshop.policy)._repr_html_()))
+    assert "release it with crowdgate release" not in page
+    assert "rehearse it with crowdgate rehearse" in page

@@ -30,7 +30,12 @@ def _plan_page(found: Outlook) -> Report:
     return PlanReport(found).report()
 
 
-def _release_page(found: Result) -> Report:
+def _release_page(found: Result) -> Report | None:
+    """Return the page of a release; None if its files are withdrawn or moved meanwhile."""
+    from crowdgate.errors import VerificationFailed
     from crowdgate.pages.release import page_after
 
-    return page_after(found)
+    try:
+        return page_after(found)
+    except VerificationFailed:
+        return None

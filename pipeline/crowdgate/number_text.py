@@ -101,6 +101,12 @@ def stated_number(number: Fraction) -> str:
     return _marked(text if Fraction(text) == number else exact_text(number))
 
 
+def shortened(number: Fraction, digits: int = 6, rounding: Rounding = Rounding.DOWN) -> Fraction:
+    """Return a number rounded in a direction to so many significant digits, which a policy can state."""
+    context = Context(prec=digits, rounding=rounding)
+    return Fraction(context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+
+
 def bound_number(number: Fraction, rounding: Rounding = Rounding.UP) -> str:
     """Return a bound as text for people: whole numbers in full, others rounded in a direction to four significant
     digits."""

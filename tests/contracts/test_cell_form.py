@@ -1,5 +1,7 @@
 """Cells in other forms: numbers with a decimal comma, days of other countries, and the first characters of codes."""
 
+import re
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
@@ -10,9 +12,13 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.cell_form import DAYS, CellForm
 from crowdgate.contracts.reading import read_contract
-from crowdgate.domain import categories, dates, numbers, parse_date, parse_number
-from crowdgate.errors import ConfigurationError
+from crowdgate.domain import INVALID, Domain, categories, dates, numbers, parse_date, parse_number
+from crowdgate.errors import ConfigurationError, FileFault
 from crowdgate.planning.bundle import KNOWN
+from crowdgate.review.contract_diff import contract_changes
+from crowdgate.review.expectation_suite import expectation_suite
+from crowdgate.sources import open_source
+from crowdgate.sources.table_header import CellType, HeaderColumn, type_fault
 from tests.reading import batches
 from tests.workshop import MARK
 
@@ -30,9 +36,9 @@ def test_a_decimal_comma_states_the_same_number(units: int, places: int, mark: s
     assert parse_number(text) == value
 
 
-@pytest.mark.parametrize("text", ["1.5", "1e3", "1.23", "12.34,5", "1,2,3", "1.234.5"])
+@pytest.mark.parametrize("text", ["1.5", "1e3", "1.23", "12.34,5", "1,2,3", "1.234.5", "0.123", "012.345", "1.234 567"])
 def test_a_number_in_another_form_is_none(text: str) -> None:
-    """A point is never a decimal mark beside a decimal comma: 1.5 could be a date or a slip."""
+    """A point is never a decimal mark beside a decimal comma: 1.5 could be a date or a slip, and 0.123 is not 123."""
     (found,) = COMMA.usual([text], NUMBERS)
     assert found is None or parse_number(found) is None
 
@@ -43,6 +49,34 @@ def test_a_day_in_a_stated_form_is_that_day(day: date, form: str) -> None:
     written = form.replace("YYYY", f"{day.year:04}").replace("MM", f"{day.month:02}").replace("DD", f"{day.day:02}")
     texts = CellForm(day=form).usual([written, f" {written} 12:30", day.isoformat()], domain)
     assert [None if text is None else parse_date(text) for text in texts] == [day, day, None]
+
+
+@pytest.mark.parametrize("text", ["01.02.2024 02.02.2024", "01.02.2024 5 people"])
+def test_a_day_before_more_than_a_time_is_none(text: str) -> None:
+    (found,) = CellForm(day="DD.MM.YYYY").usual([text], dates(date(1900, 1, 1), date(2100, 1, 1), "x"))
+    assert found is not None
+    assert parse_date(found) is None
+
+
+@pytest.mark.parametrize(
+    ("form", "domain", "missing"),
+    [
+        (COMMA, NUMBERS, "99,9"),
+        (COMMA, NUMBERS, "100.000"),
+        (CellForm(day="DD.MM.YYYY"), dates(date(1900, 1, 1), date(2100, 1, 1), "x"), "01.01.1900"),
+        (CellForm(first=2), categories(["10", "99"], "x"), "99999"),
+    ],
+)
+def test_a_missing_value_is_stated_as_the_table_has_it(form: CellForm, domain: Domain, missing: str) -> None:
+    """Read as a number, a day or first characters, it would be a value of the domain."""
+    stated = replace(domain, missing=(missing,))
+    (found,) = form.usual([missing], stated)
+    assert stated.code(found) == INVALID
+
+
+def test_blanks_before_a_code_are_none_of_its_first_characters() -> None:
+    (found,) = CellForm(first=2).usual([" 10115"], categories(["1", "10"], "x"))
+    assert found == "10"
 
 
 def test_codes_and_missing_values_stay(tmp_path: Path) -> None:
@@ -100,6 +134,70 @@ def test_a_file_is_read_in_its_form(tmp_path: Path) -> None:
     assert codes["day"] == [357, 31]
     assert codes["icd"][0] == 0
     assert found.invalid["icd"].tolist() == [False, True]
+
+
+def test_a_workbook_in_place_of_a_csv_file_with_a_decimal_comma_is_refused(tmp_path: Path) -> None:
+    """It has no decimal mark: the text of its number 1.234 would be read as 1234."""
+    path = tmp_path / "t.yaml"
+    path.write_text(CONTRACT, encoding="utf-8")
+    (tmp_path / "t.xlsx").write_bytes(b"")
+    with pytest.raises(FileFault, match="the decimal mark or the form of days of CSV"):
+        open_source(read_contract(path, KNOWN.servers), ["wage"], tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "column"),
+    [
+        ('value: ","', 'value: "."', "wage"),
+        ("dayForm, value: DD.MM.YYYY", "dayForm, value: MM/DD/YYYY", "day"),
+        ("firstCharacters, value: 3", "firstCharacters, value: 4", "icd"),
+    ],
+)
+def test_another_form_is_a_breaking_change(tmp_path: Path, before: str, after: str, column: str) -> None:
+    for name, text in (("old", CONTRACT), ("new", CONTRACT.replace(before, after))):
+        (tmp_path / f"{name}.yaml").write_text(text, encoding="utf-8")
+    found = contract_changes(*(read_contract(tmp_path / f"{name}.yaml", KNOWN.servers) for name in ("old", "new")))
+    assert [each.column for each in found if each.breaking] == [column]
+
+
+def test_a_number_that_is_made_of_rows_has_no_form(tmp_path: Path) -> None:
+    """A count of rows is no number of the file."""
+    made = "{property: personValues, value: {ill: {count: icd, most: 5}}}"
+    unit = f"{{property: privacyUnit, value: {{person: id, rows: 1}}}}, {made}"
+    person = "{name: id, logicalType: string, customProperties: [{property: privacyRole, value: direct-identifier}]}"
+    text = CONTRACT.replace("{property: privacyUnit, value: row}", unit).replace(
+        "      - name: wage\n", f"      - {person}\n      - name: wage\n"
+    )
+    for name, each in (("old", text), ("new", text.replace('value: ","', 'value: "."'))):
+        (tmp_path / f"{name}.yaml").write_text(each, encoding="utf-8")
+    found = contract_changes(*(read_contract(tmp_path / f"{name}.yaml", KNOWN.servers) for name in ("old", "new")))
+    assert [each.column for each in found if each.breaking] == ["wage"]
+
+
+def test_great_expectations_compares_the_first_characters(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(CONTRACT.replace("[I21, J10]", "[I21, J1]"), encoding="utf-8")
+    suite, _ = expectation_suite(read_contract(path, KNOWN.servers))
+    (stated,) = [each["kwargs"] for each in suite["expectations"] if each["meta"]["rule"] == "icd in its domain"]
+    cells = ["I21.0", "I21", "J1", "J10", "XI21"]
+    assert [re.match(stated["regex"], cell) is not None for cell in cells] == [True, True, True, False, False]
+
+
+def test_numbers_have_no_first_characters(tmp_path: Path) -> None:
+    """The ZIP code 02139 as a number is 2139."""
+    path = tmp_path / "t.yaml"
+    path.write_text(CONTRACT, encoding="utf-8")
+    icd = read_contract(path, KNOWN.servers).by_name["icd"]
+    zips = replace(icd, domain=categories(["02", "21"], "x"), form=CellForm(first=2))
+    assert type_fault(zips, HeaderColumn("icd", CellType.WHOLE)) == "texts, whose firstCharacters are read"
+
+
+def test_first_characters_without_a_domain_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    domain = "          - {property: domain, value: {values: [I21, J10], source: WHO}}\n"
+    path.write_text(CONTRACT.replace(domain, ""), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="firstCharacters without a domain"):
+        read_contract(path, KNOWN.servers)
 
 
 def test_first_characters_of_numbers_are_refused(tmp_path: Path) -> None:

@@ -49,6 +49,34 @@ SLIPS = [
      "    - {measure: pso_bound, at_most: 0.5}"),
     ("owner: a: b", "owner: review", "a colon within a value", None),
 ]  # fmt: skip
+UNCERTAIN = [
+    # what is written, in place of what: only its author knows which of two lines was meant
+    ("kind: dp_tables    noise", "kind: dp_tables\n    noise"),  # a line break is missing, and no quotes
+    ("mechanism:    kind", "mechanism:\n    kind"),
+    ("spec", "spec:"),
+    ("mean: age, by: [ward]}", "{mean: age, by: [ward]}"),
+    ("by: ward]", "by: [ward]"),
+    ("[share: 0.02}", "share: 0.02}"),
+    ("@      - {all", "      - {all"),
+    ("  @tables:", "    tables:"),
+    ("at_least: |0.9", "at_least: 0.9"),
+    ("version: 1,{ owner", "version: 1, owner"),
+    ("version\n: 1", "version: 1"),
+    ("-{ {all: 2}", "- {all: 2}"),
+    ("contract:] clinic", "contract: clinic"),
+]
+
+
+@pytest.mark.parametrize(("written", "right"), UNCERTAIN, ids=lambda each: str(each).strip())
+def test_no_wrong_line_is_proposed(written: str, right: str) -> None:
+    """A proposed line, put in place, gives what was meant."""
+    assert POLICY.count(right) == 1
+    text = POLICY.replace(right, written)
+    lines = text.splitlines()
+    for fault in yaml_faults(text)[0]:
+        if fault.certain:
+            mended = [*lines[: fault.line], fault.mended, *lines[fault.line + 1 :]]
+            assert yaml.load("\n".join(mended), Loader=yaml.CBaseLoader) == yaml.load(POLICY, Loader=yaml.CBaseLoader)
 
 
 @pytest.mark.parametrize(("written", "right", "found", "corrected"), SLIPS, ids=lambda each: str(each).strip())

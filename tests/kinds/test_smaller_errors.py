@@ -55,6 +55,22 @@ def test_many_tables_are_not_advised_laplace_noise(tmp_path: Path) -> None:
     assert advised(tables_workshop(tmp_path / "w")) == []
 
 
+def test_settings_that_make_numbers_as_drawn_far_worse_are_not_advised(tmp_path: Path) -> None:
+    """With Laplace noise the tables agree better, but one-way counts as drawn would have 25 times the error."""
+    workshop = with_tables(tmp_path / "w", "{all: 1}", "{attributes: {age: exact}}")
+    assert len(advised(workshop)) == 1
+    workshop.edit(workshop.policy, "    relative_error", "    raw: true\n    relative_error")
+    assert advised(workshop) == []
+
+
+def test_settings_that_make_one_table_worse_are_not_advised(tmp_path: Path) -> None:
+    """The many cells of a table gain, and the total has half as much noise again."""
+    lines = ("{total: true}", "{attributes: {age: exact, ward: exact}}")
+    workshop = with_tables(tmp_path / "w", *lines, delta="0.01")
+    workshop.edit(workshop.policy, "    tables:\n", "    split: equal\n    tables:\n")
+    assert advised(workshop) == []
+
+
 def test_where_noise_also_decides_the_number_of_releases_nothing_is_advised(tmp_path: Path) -> None:
     workshop = with_tables(tmp_path / "w", "{attributes: [ward]}", delta="0.005")
     assert len(advised(workshop)) == 1

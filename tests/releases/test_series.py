@@ -12,9 +12,11 @@ from crowdgate.history.ended_run import EndedRun, of_entry, of_result, of_tombst
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.ledger.values import Spend
 from crowdgate.number_text import decimal
 from crowdgate.pages.next_options import next_options
 from crowdgate.pages.run_band import cost_text
+from crowdgate.planning.paid_series import undeclared_series_text
 from crowdgate.planning.plan import plan_policy
 from crowdgate.publish.tombstone import read_tombstone
 from crowdgate.releases import release as job
@@ -71,6 +73,17 @@ def test_a_plan_states_what_releases_would_cost_as_a_series(
         amount = f"epsilon {decimal(cost.epsilon)}, delta {delta}"
         assert f"Declared as a series ({stated}) and paid at once, they cost {amount}" in said
         workshop.edit(workshop.policy, f"  series: {stated}\n  publish:", "  publish:")
+
+
+def test_a_series_is_stated_with_a_delta_that_policies_can_have(workshop: Workshop) -> None:
+    """What is left may be no finite decimal number; the stated one is below it."""
+    left = Spend(Fraction(9), Fraction(1, 30))
+    (words,) = undeclared_series_text(plan_policy(workshop.policy), 4, left)
+    stated = words[words.index("{") : words.index("}") + 1]
+    workshop.edit(workshop.policy, "  publish:", f"  series: {stated}\n  publish:")
+    found = plan_policy(workshop.policy).series
+    assert found is not None
+    assert found.delta == Fraction("0.0333333")
 
 
 def test_a_sample_has_no_series(series: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,9 @@ DAYS = {
     "YYYYMMDD": r"(?P<y>\d{4})(?P<m>\d{2})(?P<d>\d{2})",
 }
 """The forms of days, each with the day, the month and the year as named groups."""
-_NUMBER = re.compile(r"([+-]?)(\d{1,3}(?:[. '\u00a0\u202f]\d{3})+|\d+)(?:,(\d+))?")
+_NUMBER = re.compile(r"([+-]?)([1-9]\d{0,2}([. '\u00a0\u202f])\d{3}(?:\3\d{3})*|\d+)(?:,(\d+))?")
+"""A number with a decimal comma. One mark stands between all thousands; after a 0 there are none: 0.123 is no 123."""
+_TIME = r"[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?|T\d{4}(?:\d{2})?Z?"
 _NONE = "unreadable"
 
 
@@ -31,31 +33,35 @@ class CellForm:
 
     def usual(self, texts: Sequence[str | None], domain: Domain) -> list[str | None]:
         """Return the texts of cells in the usual form. A number or a day in another form than this becomes a text that
-        states none; texts that state neither in any form, such as codes of missing values, stay.
+        states none; texts that state neither in any form stay. So do the texts of missing values, which a contract
+        states as the table has them.
         """
+        return [text if text is None or text.strip() in domain.missing else self._usual(text, domain) for text in texts]
+
+    def _usual(self, text: str, domain: Domain) -> str:
         if domain.grid is not None:
-            return [_number(text) for text in texts] if self.decimal_mark == COMMA else [*texts]
+            return _number(text) if self.decimal_mark == COMMA else text
         if domain.first_day is not None:
-            return [_day(text, DAYS[self.day]) for text in texts] if self.day != ISO else [*texts]
-        return [text if text is None else text[: self.first] for text in texts]
+            return _day(text, DAYS[self.day]) if self.day != ISO else text
+        return text if self.first is None else text.strip()[: self.first]
 
 
 USUAL = CellForm()
 """The usual form."""
 
 
-def _number(text: str | None) -> str | None:
+def _number(text: str) -> str:
     """Return a number with a decimal comma as one with a decimal point."""
-    found = None if text is None else _NUMBER.fullmatch(text.strip())
-    if text is None or found is None:
-        return text if text is None or parse_number(text) is None else _NONE
-    sign, whole, fraction = found.groups()
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return text if parse_number(text) is None else _NONE
+    sign, whole, _, fraction = found.groups()
     return sign + re.sub(r"\D", "", whole) + ("" if fraction is None else f".{fraction}")
 
 
-def _day(text: str | None, form: str) -> str | None:
+def _day(text: str, form: str) -> str:
     """Return a day as an ISO day; a time of day after it is left out."""
-    found = None if text is None else re.fullmatch(rf"\s*{form}(?:[ T]\d.*)?\s*", text)
-    if text is None or found is None:
-        return text if text is None or parse_date(text) is None else _NONE
+    found = re.fullmatch(rf"\s*{form}(?:{_TIME})?\s*", text)
+    if found is None:
+        return text if parse_date(text) is None else _NONE
     return f"{found['y']}-{found['m']:0>2}-{found['d']:0>2}"

@@ -36,6 +36,7 @@ LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object",
 FIT = "a label that can be published"
 _SEVERAL = re.compile(r"\S *[;,/|] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
 """Signs that one text of a list was meant as several values: a separator, or a range of numbers."""
+_PAGE = "data_contracts/reference/domains-and-levels.md"
 CURLY = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 """Quotation marks that YAML takes for letters."""
 LABEL_OR_MISSING = (
@@ -168,7 +169,10 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
             return None
         return _numbers(place, model, whole=logical == "integer")
     except ValueError as error:
-        place.refuse(f"this domain can't be used: {error}", "a domain as data_contracts/README.md describes it")
+        place.refuse(
+            f"this domain can't be used: {error}",
+            f"a domain as {_PAGE} describes it",
+        )
         return None
 
 
@@ -302,7 +306,10 @@ def _level(
     try:
         labels = _labels(at, model, domain, before, lost)
     except ValueError as error:
-        at.refuse(f"this level can't be made: {error}", "a level as data_contracts/README.md describes it")
+        at.refuse(
+            f"this level can't be made: {error}",
+            f"a level as {_PAGE} describes it",
+        )
         return None
     split = None if labels is None else levels_of.first_split(before[1], labels)
     if split is not None:

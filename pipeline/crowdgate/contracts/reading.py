@@ -374,7 +374,7 @@ def _hierarchy(
     places: dict[str, Place], stated: dict[str, Any], domain: Domain | None, *, invalid_level: bool
 ) -> Hierarchy | None:
     if domain is None:
-        for key in ("levels", "invalid", "margins"):
+        for key in ("levels", "invalid", "margins", "firstCharacters"):
             if key in places and not {"domain", "classification"} & {*places}:
                 places[key].refuse(f"{key} without a domain", "a domain beside it")
         return None

@@ -5,7 +5,7 @@ are found in the same round.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -32,6 +32,8 @@ _APOSTROPHE = re.compile(r"(?<=[\[,{:\s])'([^'\",]+'[A-Za-z][^'\",]*)'(?=\s*(?:[
 _HYPHEN = re.compile(r"(?<=[\[,{\s])-[ \t]+(?=[^\s,\]}])")
 _SEMICOLON = re.compile(r"\s*;(?=\s+[A-Za-z_]+:(?:\s|$))")
 _MISSING_COMMA = re.compile(r"(?<=[^\s,{\[:])\s+(?=([A-Za-z_]+):(?:\s|$))")
+_FIXED = ("apiVersion:", "kind:", "version:", "status:")
+"""Keys whose values are never a text with a colon."""
 _OFTEN_KEYS = frozenset(
     {
         "name", "version", "owner", "value", "property", "from", "to", "step", "top", "bottom", "source", "values",
@@ -56,15 +58,30 @@ def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
             return sorted(found, key=_place), None
         fault = _cause(lines, error) or structure_fault(lines, error)
         if fault is None:
-            return sorted(found, key=_place), error if all(each.certain for each in found) else None
+            left = _without_proposals(found, _lines_of(error))
+            return sorted(left, key=_place), error if all(each.certain for each in found) else None
         if sum((each.line, each.found) == (fault.line, fault.found) for each in found) == MOST_ALIKE:
-            return sorted(found, key=_place), None  # what was mended by guess only moves the fault
+            left = _without_proposals(found, {fault.line})
+            return sorted(left, key=_place), None  # what was mended by guess only moves the fault
         original = originals[fault.line]
         column = _original_column(original, lines[fault.line], fault.column)
-        found.append(replace(fault, column=column, certain=fault.certain and not _in_servers(originals, fault.line)))
+        guessed = any(each.line == fault.line and not each.certain for each in found)
+        certain = fault.certain and not guessed and not _in_servers(originals, fault.line)
+        found.append(replace(fault, column=column, certain=certain))
         end = lines[fault.line][len(lines[fault.line].rstrip("\r\n")) :]
         lines[fault.line] = fault.mended + end
     return sorted(found, key=_place), None
+
+
+def _without_proposals(faults: Sequence[YamlFault], lines: Collection[int]) -> list[YamlFault]:
+    """Return the faults, none of these lines proposed: they are no YAML even as mended."""
+    return [replace(each, certain=each.certain and each.line not in lines) for each in faults]
+
+
+def _lines_of(error: Any) -> set[int]:
+    """Return the numbers of the lines where an error was noticed, and where what it is about begins."""
+    marks = [mark for mark in (error.problem_mark, error.context_mark) if mark is not None]
+    return {mark.line for mark in marks} | {mark.line - 1 for mark in marks if mark is error.problem_mark}
 
 
 def _in_servers(lines: Sequence[str], at: int) -> bool:
@@ -131,7 +148,9 @@ def _dash(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
     if found is None:
         return None
     mended = f"{line[: found.end()]} {line[found.end() :]}"
-    return YamlFault(at, found.end() - 1, "a dash without a blank after it", "a blank between dash and item", mended)
+    certain = line[found.end() + 1 : found.end() + 2] not in (" ", "{", "[")
+    what, expected = "a dash without a blank after it", "a blank between dash and item"
+    return YamlFault(at, found.end() - 1, what, expected, mended, certain)
 
 
 def _limit(at: int, line: str, column: int, _words: str) -> YamlFault | None:
@@ -155,9 +174,19 @@ def _special(at: int, line: str, column: int, words: str) -> YamlFault | None:
     if token is None:
         return None
     fault = _quoted(at, line, column, token.end(), f"a value that begins with {token[0][0]}")
+    fault = replace(fault, certain=fault.certain and _is_text(line, token[0], column))
     if _innermost(line, column) == "[" or not token[0].startswith(">="):
         return fault
     return replace(fault, expected="a number without a sign, or a text in quotes", certain=False)
+
+
+def _is_text(line: str, token: str, column: int) -> bool:
+    """Return whether a token with a character of YAML's own is surely a text as it is written: it stands where a value
+    does, holds no key and no dash of an item, and is no number with one character too many, but for a >."""
+    in_list = _innermost(line, column) == "["
+    starts = re.search(r"(?::|-|[\[,])\s*$" if in_list else r"(?::|-) +$", line[:column]) is not None
+    holds_structure = re.search(r":(?:\s|$)|^\S\s", token) is not None
+    return starts and not holds_structure and (in_list or token[0] == ">" or parse_number(token[1:]) is None)
 
 
 def _innermost(line: str, column: int) -> str:
@@ -226,10 +255,13 @@ def _question(at: int, line: str, _column: int, _words: str) -> YamlFault | None
 
 
 def _colon(at: int, line: str, column: int, words: str) -> YamlFault | None:
-    start = re.match(r"\s*(?:- )*[^:#'\"]+:\s+", line)
+    start = re.match(r"\s*(?:- )*[^:#'\"\[\]{}]+:\s+", line)
     if "mapping values" not in words or start is None or column < start.end() or _COMMENT.search(line, start.end()):
         return None
-    return _quoted(at, line, start.end(), len(line.rstrip()), "a colon within a value")
+    fault = _quoted(at, line, start.end(), len(line.rstrip()), "a colon within a value")
+    is_joined = start[0].endswith("  ") or re.search(r"[\[\]{}]|\s\s|:$", line[start.end() :].rstrip())
+    is_text = not is_joined and start[0].strip() not in _FIXED
+    return replace(fault, certain=fault.certain and is_text)  # else a line break or a brace is missing
 
 
 def _comment(at: int, line: str, _column: int, words: str) -> YamlFault | None:

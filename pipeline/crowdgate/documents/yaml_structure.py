@@ -16,6 +16,8 @@ _NEXT_KEY = re.compile(r",\s*[A-Za-z_]+:\s")
 """The start of a next key of the mapping around a list."""
 _WORD = re.compile(r"(\s*(?:- )?[A-Za-z_]+)\s*")
 _WORDS = re.compile(r"(\s*(?:- )?[A-Za-z_]+) +([^\s:].*)")
+_VALUE = re.compile(r"(?!\w )[A-Za-z0-9_\"'.-]+(?: [A-Za-z0-9_\"'.-]+)?(?:\s+#.*)?")
+"""A value of a word or two, perhaps with a comment after it."""
 _KEY = re.compile(r"[A-Za-z_-]+:(?:\s|$)|- ")
 
 
@@ -66,10 +68,22 @@ def _open_bracket(lines: Sequence[str], error: Any) -> YamlFault | None:
     if mark.line == at and line[mark.column : mark.column + 1] in ("]", "}"):
         key = _NEXT_KEY.search(line, column, mark.column) if opened == "[" else None
         end = mark.column if key is None else key.start()
-        return YamlFault(at, column, found, expected, line[:end] + closing(opened) + line[end:], key is None)
+        mended = line[:end] + closing(opened) + line[end:]
+        inner = line[column + 1 : mark.column]
+        is_list = opened == "{" or "{" in inner or ": " not in inner
+        is_certain = key is None and is_list and _begin_values(line) and opened not in inner
+        return YamlFault(at, column, found, expected, mended, is_certain)
     if mark.line == at or not open_brackets(line) or line.rstrip().endswith((",", "[", "{")):
         return None
-    return YamlFault(at, column, found, expected, line.rstrip() + closing(open_brackets(line)))
+    after = "".join(lines[at + 1 : at + 2])
+    goes_on = sum(map(after.count, "]}")) > sum(map(after.count, "[{"))  # the next line closes it
+    mended = line.rstrip() + closing(open_brackets(line))
+    return YamlFault(at, column, found, expected, mended, _begin_values(line) and not goes_on and "#" not in line)
+
+
+def _begin_values(line: str) -> bool:
+    """Return whether each bracket and brace of a line begins a value, so that none was typed by accident."""
+    return not re.search(r"(?<![:,-] )(?<!\[)[\[{]|[\[{](?:\s|$)", line)
 
 
 def _closed_twice(lines: Sequence[str], error: Any) -> YamlFault | None:
@@ -81,7 +95,10 @@ def _closed_twice(lines: Sequence[str], error: Any) -> YamlFault | None:
     if extra not in ("]", "}") or not extra or is_open:
         return None
     mended = line[: mark.column] + line[mark.column + 1 :]
-    return YamlFault(mark.line, mark.column, f"a {_NAMES[extra]} that closes nothing", f"no {extra} here", mended)
+    what, before, after = f"a {_NAMES[extra]} that closes nothing", line[: mark.column], line[mark.column + 1 :]
+    within = after[:1].isalnum() or (not before.strip() and bool(after.strip()))
+    certain = within or before.endswith(extra)  # else its start may be missing
+    return YamlFault(mark.line, mark.column, what, f"no {extra} here", mended, certain)
 
 
 def _inner_colon(lines: Sequence[str], error: Any) -> YamlFault | None:
@@ -110,13 +127,28 @@ def _no_key(lines: Sequence[str], error: Any) -> YamlFault | None:
         expected = f"{indent}- " if before.startswith(f"{indent}- ") else ""
         mended = f"{indent}- {line.lstrip()}"
         what = "a mapping in braces without a key and without a dash"
-        return YamlFault(at, len(indent), what, "a dash and a blank before an item", mended, bool(expected))
+        is_item = bool(expected) and re.match(r"\{ ?[A-Za-z_]+:", line.lstrip()) is not None
+        return YamlFault(at, len(indent), what, "a dash and a blank before an item", mended, is_item)
     for form, what, expected in _FORMS:
         found = form.fullmatch(line)
         if found is not None:
             value = found[2] if form.groups > 1 else ""
-            return YamlFault(at, found.end(1), what, expected, f"{found[1]}: {value}".rstrip())
+            certain = _is_value(value) if value else _opens_lines(lines, at)
+            return YamlFault(at, found.end(1), what, expected, f"{found[1]}: {value}".rstrip(), certain)
     return None
+
+
+def _is_value(text: str) -> bool:
+    """Return whether a text after a key without its colon is surely its value: a word or two, or a list or mapping."""
+    is_quoted = text.count('"') % 2 == 0 and text.count("'") % 2 == 0
+    return is_quoted and (_VALUE.fullmatch(text) is not None or (text[0] in "[{" and not open_brackets(text)))
+
+
+def _opens_lines(lines: Sequence[str], at: int) -> bool:
+    """Return whether the next line belongs to a key: it is an item, or deeper than the key."""
+    after = next((line for line in lines[at + 1 :] if line.strip()[:1] not in ("", "#")), "")
+    own, other = _indentation(lines[at]), _indentation(after)
+    return _KEY.match(after, other) is not None and (other > own or (other == own and after[other] == "-"))
 
 
 _FORMS = (

@@ -9,7 +9,7 @@ from crowdgate.kind.series import planned_series
 from crowdgate.ledger.series import SeriesRequest
 from crowdgate.ledger.values import ZERO, Spend
 from crowdgate.limits import MOST_SERIES
-from crowdgate.number_text import decimal, stated_number
+from crowdgate.number_text import decimal, exact_text, shortened
 from crowdgate.policy.policy import SeriesSpec, version_of
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def undeclared_series_text(plan: Plan, releases: int, left: Spend) -> list[str]:
         return []
     spec, guarantee = plan.bundle.policy.spec, plan.guarantee
     most = releases * guarantee.delta
-    stated = SeriesSpec.model_construct(releases=releases, delta=None if most <= left.delta else left.delta)
+    stated = SeriesSpec.model_construct(releases=releases, delta=None if most <= left.delta else shortened(left.delta))
     found = planned_series(spec.model_copy(update={"series": stated}), plan.protection, guarantee)
     if found is None or found.epsilon >= releases * guarantee.epsilon:
         return []
-    declared = f"releases: {releases}" + ("" if stated.delta is None else f", delta: {stated_number(found.delta)}")
+    declared = f"releases: {releases}" + ("" if stated.delta is None else f", delta: {exact_text(found.delta)}")
     cost = f"epsilon {decimal(found.epsilon)}, delta {decimal(found.delta)}"
     fits = "" if Spend(found.epsilon, found.delta).within(left) else ", more than is left"
     return [f"Declared as a series ({{{declared}}}) and paid at once, they cost {cost}{fits}."]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.kind.section import Section
 from crowdgate.planning.policy_band import policy_band
+from crowdgate.releases.enforcement import is_dry_run
 from crowdgate.report.report import Report
 from crowdgate.review.check_text import check_rows
 
@@ -22,6 +23,9 @@ def check_report(found: PolicyCheck) -> Report:
 
 
 def _band(found: PolicyCheck) -> Band:
+    if found.allowed and is_dry_run(found.plan.bundle):
+        step = "rehearse it with crowdgate rehearse. A release needs enforcement: enforce."
+        return policy_band(found.plan, found.left, "check", ("ALLOWED", "open"), step)
     if found.allowed:
         return policy_band(found.plan, found.left, "check", ("ALLOWED", "good"), "release it with crowdgate release.")
     step = "change what is named below, then check the policy again."

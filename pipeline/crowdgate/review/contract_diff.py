@@ -211,11 +211,25 @@ def _column_changes(was: Attribute, now: Attribute) -> Iterator[ContractChange]:
             yield ContractChange(name, words, now.domain is None)
         return
     yield from _domain_changes(name, was.domain, now.domain)
+    if _form(was) != _form(now):
+        yield ContractChange(
+            name, "cells are read in another form: decimal mark, form of days or firstCharacters", True
+        )
     if was.invalid != now.invalid:
         yield ContractChange(name, f"another fate of invalid cells: {was.invalid} before, {now.invalid} now", True)
     if not _same(was.accepted, now.accepted):
         yield ContractChange(name, "row rules accept other values", True)
     yield from _level_changes(was, now)
+
+
+def _form(attribute: Attribute) -> str | int | None:
+    """Return the part of a column's form that its domain reads; None for a value that is made of a person's rows."""
+    domain, form = attribute.domain, attribute.form
+    if attribute.of_person is not None:
+        return None
+    if domain is not None and domain.grid is not None:
+        return form.decimal_mark
+    return form.day if domain is not None and domain.first_day is not None else form.first
 
 
 def _same(was: Any, now: Any) -> bool:

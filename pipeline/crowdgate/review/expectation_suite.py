@@ -6,6 +6,7 @@ imported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -61,11 +62,16 @@ def _row_rule(rule: RowRule, attribute: Attribute) -> Stated:
 
 
 def _in_set(attribute: Attribute, labels: Sequence[str], rule: str) -> Stated:
-    """Return the expectation that cells have one of the labels, by their text in the table; numbers as numbers, too."""
+    """Return the expectation that cells have one of the labels, by their text in the table; numbers as numbers, too.
+    Where first characters are read, it is that cells begin with them."""
     domain = attribute.domain
     places = [] if domain is None else [at for at, label in enumerate(domain.labels) if label in set(labels)]
     codes = [] if domain is None else [at * (1 if domain.grid is None else domain.grid.each) for at in places]
     values = [] if domain is None else [cell_value(domain, code) for code in codes]
+    if attribute.form.first is not None:
+        starts = (re.escape(str(value)) + "$" * (len(str(value)) < attribute.form.first) for value in values)
+        regex = f"^(?:{'|'.join(starts)})"
+        return _stated("expect_column_values_to_match_regex", rule, column=attribute.name, regex=regex)
     numbers = [number for value in values if isinstance(value, str) and (number := _number(value)) is not None]
     return _stated("expect_column_values_to_be_in_set", rule, column=attribute.name, value_set=[*values, *numbers])
 

@@ -9,9 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.contracts.cell_form import DAYS, ISO
+from crowdgate.contracts.cell_form import DAYS, ISO, POINT
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
+from crowdgate.errors import FileFault
 from crowdgate.sources.files import file_reader
 from crowdgate.sources.s3 import object_reader
 from crowdgate.sources.source import Reader, Source
@@ -88,6 +89,8 @@ _PARQUET = ((".parquet",), _make("parquet"), _describe("parquet_schema", "parque
 _CSV = ((".csv", ".csv.gz", ".csv.zst"), _make("csv"), _describe("csv_header", "csv_header"))
 _ARROW = ((".arrow", ".arrows", ".feather", ".ipc"), _make("arrow_ipc"), _describe("arrow_schema", "arrow_header"))
 _EXCEL = ((".xlsx", ".xlsm", ".xlsb", ".xls"), _make("excel"), _describe("excel", "excel_header"))
+_NUMBERS_AS_TEXTS = ("excel", "spss", "stata", "sas")
+"""Readers that give numbers of a file as texts with a decimal point."""
 SOURCES: dict[str, Reader] = {
     reader.name: reader
     for reader in (
@@ -142,7 +145,15 @@ def _reader_of(contract: Contract, path: Path | None) -> Reader:
     own = SOURCES[contract.server.reader]
     if path is None or os.path.isdir(path):
         return own
-    return next((reader for reader in SOURCES.values() if path.name.lower().endswith(reader.suffixes)), own)
+    found = next((reader for reader in SOURCES.values() if path.name.lower().endswith(reader.suffixes)), own)
+    stated = contract.server.settings
+    if found.name in _NUMBERS_AS_TEXTS and {stated.get("decimalMark", POINT), stated.get("dayForm", ISO)} != {
+        POINT,
+        ISO,
+    }:
+        words = "the contract states the decimal mark or the form of days of CSV, which this format does not have"
+        raise FileFault(f"{path.name}: {words}: give a file in CSV, Parquet or Arrow")
+    return found
 
 
 __all__ = ["SOURCES", "Reader", "Source", "open_source"]

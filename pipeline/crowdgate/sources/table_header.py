@@ -57,6 +57,8 @@ def type_fault(attribute: Attribute, column: HeaderColumn) -> str | None:
     domain, kind = attribute.domain, column.type
     if domain is None or kind in (CellType.UNKNOWN, CellType.TEXT):
         return None
+    if attribute.form.first is not None:  # 02139 as a number is 2139
+        return "texts, whose firstCharacters are read"
     if domain.grid is not None:
         return None if kind in (CellType.WHOLE, CellType.NUMBER) else "numbers, as its domain has"
     if domain.first_day is not None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 WORTH_SAYING = 0.9
 """The greatest errors that are advised, in parts of the policy's own."""
+LARGEST_GROWTH = 1.1
+"""The greatest error of any one table with advised settings, in parts of its error by the policy."""
 MANY_BINS = 40
 """The number of bins from which coarser bins beside them make quantiles at least twice as accurate, by
 `python -m tests.benchmarks.means_quantiles`."""
@@ -31,14 +33,16 @@ COARSER = 4
 
 def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
     """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
-    WORTH_SAYING times the policy's own, and for quantiles of many bins.
+    WORTH_SAYING times the policy's own and those of no table grow, and for quantiles of many bins.
     """
-    own = _errors(planned.mechanism)
-    others = sorted((_part_of(_errors(other), own), words, key, other) for key, words, other in _others(planned))
-    for part, words, key, other in others:
-        if part <= WORTH_SAYING and _keeps_total(planned.mechanism, other):
+    own, raw = planned.mechanism, planned.spec.raw
+    others = [(_part_of(_errors(other), _errors(own)), words, key, other) for key, words, other in _others(planned)]
+    for part, words, key, other in sorted(others, key=lambda each: each[0]):
+        largest = _part_of(_errors_by_table(other, raw=raw), _errors_by_table(own, raw=raw))
+        if part <= WORTH_SAYING and largest <= LARGEST_GROWTH and _keeps_total(own, other):
             factor = decimal(1 / part, 2)
-            yield key, f"the errors of its tables are {factor} times those with {words}, at the same guarantee"
+            errors = "the errors that noise makes in its tables"
+            yield key, f"{errors} are {factor} times those with {words}, at the same guarantee"
             break
     yield from (("tables", words) for words in _coarser_tables(planned.mechanism, contract))
 
@@ -100,6 +104,12 @@ def _errors(mechanism: DpTables) -> list[float]:
     cells = sum(row.cells for row in counts)
     others = [row.error for row, linear in zip(rows, mechanism.queries, strict=True) if linear.grid is not None]
     return [sqrt(squares / cells), *others] if cells else others
+
+
+def _errors_by_table(mechanism: DpTables, *, raw: bool) -> list[float]:
+    """Return the error of each table, and that of its numbers as drawn if these are published as well."""
+    rows = expected_noise(mechanism)
+    return [row.consistent_error or row.error for row in rows] + [row.error for row in rows if raw]
 
 
 def _part_of(errors: list[float], own: list[float]) -> float:
