@@ -212,3 +212,10 @@ def test_first_characters_of_numbers_are_refused(tmp_path: Path) -> None:
     )
     with pytest.raises(ConfigurationError, match="first characters of numbers or days"):
         read_contract(path, KNOWN.servers)
+
+
+def test_first_characters_that_no_code_has_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text(CONTRACT.replace("firstCharacters, value: 3", "firstCharacters, value: 4"), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="no code of the domain is so long"):
+        read_contract(path, KNOWN.servers)

@@ -165,7 +165,7 @@ def test_the_delimiter_is_found_on_the_header_line(tmp_path: Path) -> None:
     source = tmp_path / "visits.csv"
     source.write_bytes(b'\xef\xbb\xbfpatient id;"age; in years";sex\n' + MARK.encode() + b"\xff\n")
     text = drafted(source)
-    assert 'format: csv, customProperties: [{property: delimiter, value: ";"}]' in text
+    assert 'format: csv, customProperties: [{property: delimiter, value: ";"}, {property: decimalMark,' in text
     assert [each["name"] for each in _data(tmp_path, text)["schema"][0]["properties"]] == [
         "patient id",
         "age; in years",
@@ -286,6 +286,18 @@ def test_a_source_that_says_too_little_is_refused(tmp_path: Path, name: str, con
     (problem,) = caught.value.problems
     assert problem.found == found
     assert MARK not in str(problem)
+
+
+def test_a_draft_loses_no_row_by_empty_cells_and_asks_how_numbers_are_written(tmp_path: Path) -> None:
+    source = tmp_path / "t.csv"
+    source.write_text("nom;age;sex;full_name\n", encoding="utf-8")
+    text = drafted(source)
+    assert text.count("invalid, value: level") == 2
+    assert text.count("privacyRole, value: direct-identifier") == 2
+    left = [problem.where for problem in problems_of(tmp_path, text)]
+    assert left[:2] == ["servers.customProperties.decimalMark", "servers.customProperties.dayForm"]
+    with pytest.raises(ConfigurationError, match="no column 'sexe'"):
+        drafted(source, domains=("sexe",))
 
 
 def test_of_5000_columns_the_needed_ones_are_drafted(tmp_path: Path) -> None:

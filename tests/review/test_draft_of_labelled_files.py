@@ -45,6 +45,15 @@ def test_labels_of_values_become_a_domain(tmp_path: Path, suffix: str, missing: 
     assert [name for name, rows in found.invalid.items() if rows.any()] == (["sex"] if missing else [])
 
 
+def test_an_extended_missing_value_of_stata_is_no_value(tmp_path: Path) -> None:
+    labels: dict[str, Any] = {"sex": {1: "Male", 2: "Female", "a": "Refused"}}
+    path, missing = tmp_path / "t.dta", {"sex": ["a"]}
+    pyreadstat.write_dta(CELLS[["sex"]], path, variable_value_labels=labels, missing_user_values=missing)
+    text = draft_contract(read_draft_source(tmp_path / "t.dta", tmp_path), "t")
+    assert 'values: ["1", "2"]' in text
+    assert "Refused" not in text
+
+
 def test_a_sheet_becomes_a_draft(tmp_path: Path) -> None:
     source = tmp_path / "t.xlsx"
     write_workbook(source, {"one": [["age", "sex"], [17, MARK]], "two": [["a"], ["b"]]})

@@ -151,3 +151,14 @@ def test_check_says_beforehand_that_counts_of_rows_leave_a_gate_open(workshop: W
     assert (verdict.outcome, verdict.withholds, found.allowed) == (Outcome.INCONCLUSIVE, True, False)
     assert "counts of rows give an upper limit of 4 (up to 3 rows a person)" in " ".join(check_lines(found))
     assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 3
+
+
+def test_columns_whose_empty_cells_cost_rows_are_named_unless_a_gate_counts_them(workshop: Workshop) -> None:
+    def left_out() -> list[str]:
+        return [line for line in check_lines(check(workshop.policy)) if line.startswith("  Leaves out")]
+
+    (before,) = left_out()
+    assert "rows whose age is empty or not in its domain" in before, "the ward has the level (invalid)"
+    gate = "    - {measure: invalid_share, at_most: 0.5, of: age, charge: {epsilon: 0.1}}\n"
+    workshop.edit(workshop.policy, "  gates:\n", f"  gates:\n{gate}")
+    assert left_out() == []

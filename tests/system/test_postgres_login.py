@@ -82,7 +82,7 @@ def refused_password(server: CuriousServer, error: Exception) -> None:
     assert PASSWORD not in str(error)
 
 
-@pytest.mark.parametrize("option", ["", "?require_auth=password", "?require_auth=md5&sslmode=disable"])
+@pytest.mark.parametrize("option", ["", "?sslmode=disable"])
 def test_a_ledger_of_somebody_else_gets_no_password(curious: CuriousServer, option: str) -> None:
     pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'crowdgate[postgres]'")
     with pytest.raises(EnvironmentFault) as error:

@@ -329,6 +329,11 @@ def _first_characters(places: dict[str, Place], stated: dict[str, Any], domain: 
     if first is not None and domain is not None and (domain.grid is not None or domain.first_day is not None):
         places["firstCharacters"].refuse("first characters of numbers or days", "them for a column of codes only")
         return None
+    longest = 0 if domain is None else max(map(len, domain.written or domain.labels), default=0)
+    if first is not None and domain is not None and first > longest:
+        found = f"first {first} characters, and no code of the domain is so long"
+        places["firstCharacters"].refuse(found, f"at most {longest}, or longer codes in the domain")
+        return None
     return first
 
 

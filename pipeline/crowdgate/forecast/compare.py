@@ -166,8 +166,8 @@ def _tables(levels: Axes) -> list[dict[str, Level]]:
 
 def _best(plan: Plan, prior: Prior, kind: AnyKind, levels: Axes, tables: Sequence[Axes]) -> Rival | None:
     """Return the policy of least error among those that a kind of release proposes; None if no proposal keeps the
-    guarantee."""
-    allowance = Allowance(plan.guarantee.epsilon, plan.guarantee.delta)
+    guarantee, with the delta that the policy states: Laplace noise needs none of it."""
+    allowance = Allowance(plan.guarantee.epsilon, max(plan.guarantee.delta, plan.bundle.policy.spec.privacy.delta))
     found = []
     for spec in kind.propose(levels):
         protection, _ = kind.plan(spec, plan.bundle.contract, allowance)

@@ -78,7 +78,8 @@ def _rule_problems(bundle: Bundle, at: Location, rule: GateRule, measure: Measur
         return
     if measure.reads is MeasureClass.CHARGED and rule.charge is None:
         found = f"{rule.measure} reads the table and has no charge"
-        yield problem_at(bundle, at, found, "charge: {epsilon: ...}, a part of the policy's epsilon")
+        part = "share" if bundle.policy.spec.by_shares else "epsilon"
+        yield problem_at(bundle, at, found, f"charge: {{{part}: ...}}, a part of the policy's epsilon")
     if measure.reads is MeasureClass.CHARGED and bundle.contract.sample is not None:
         found = f"{rule.measure} would read an inherited sample a second time"
         yield problem_at(bundle, at, found, "no charged gate: one sample serves one release and nothing else")

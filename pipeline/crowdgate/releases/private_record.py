@@ -52,4 +52,5 @@ def open_record(release_id: str, ledger: Ledger) -> PrivateRecord:
 
 def record_line(release_id: str) -> str:
     """Return the line that every run prints before it reads data, so that the line can't depend on them."""
-    return f"for the custodian only: crowdgate record show {release_id} (every access is recorded)"
+    told = "every access is recorded, and marks policies that change later"
+    return f"for the custodian only: crowdgate record show {release_id} ({told})"

@@ -48,6 +48,7 @@ def check_rows(found: PolicyCheck) -> Iterator[Row]:
     yield from others
     yield from _open_gates(found)
     yield from _settled_gates(found)
+    yield from _left_out(found)
     yield from _remarks(found)
     if found.table.read is not None:
         yield "Read", found.table.read
@@ -92,6 +93,17 @@ def _settled_gates(found: PolicyCheck) -> Iterator[Row]:
         where = " (advice, in the private record only)" if state is GateState.PRIVATE else ""
         if names:
             yield label, f"{', '.join(names)}{where}"
+
+
+def _left_out(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row with the columns whose empty cells take a row out of all that is released, unless a charged gate
+    counts the invalid cells of each."""
+    plan = found.plan
+    read = (plan.bundle.contract.columns[name] for name in plan.columns)
+    names = [each.name for each in read if each.invalid == "drop" and each.name not in plan.watched]
+    if names:
+        listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+        yield "Leaves out", f"rows whose {listed} is empty or not in its domain; invalid: level keeps them"
 
 
 def _name(gate: str, found: PolicyCheck) -> str:

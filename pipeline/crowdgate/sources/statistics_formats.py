@@ -187,7 +187,8 @@ def variables(path: Location) -> Iterator[LabelledVariable]:
     said = _metadata(path, **({"user_missing": True} if has_ranges else {}))
     for name, label in zip(said.column_names, said.column_labels, strict=True):
         labels, ranges = said.variable_value_labels.get(name, {}), said.missing_ranges.get(name, ())
-        gone = {code for code in labels if any(map(_holds(code), ranges))}
+        is_number = said.readstat_variable_types.get(name) != "string"
+        gone = {code for code in labels if any(map(_holds(code), ranges)) or (is_number and isinstance(code, str))}
         values = tuple((_code_text(code), text) for code, text in labels.items() if code not in gone)
         missing = tuple(_code_text(code) for code in labels if code in gone and not isinstance(code, str))
         is_scale = said.variable_measure.get(name) == "scale"

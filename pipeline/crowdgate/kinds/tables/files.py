@@ -1,6 +1,7 @@
 """The files of a release of tables: one tidy table for each count, sum, mean and quantile, and a list of them."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from math import sqrt
 from typing import Literal
@@ -99,7 +100,8 @@ def _writer(table: pa.Table, form: Format) -> Writer:
 
 
 def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60].strip("-") or "table"
+    plain = unicodedata.normalize("NFKD", name.lower()).encode("ascii", "ignore").decode()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:60].strip("-") or "table"
 
 
 def _numbers(answer: TableAnswer, names: Sequence[str]) -> pa.Table:

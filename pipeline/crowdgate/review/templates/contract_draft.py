@@ -16,7 +16,7 @@ from pathlib import Path
 from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
-from crowdgate.errors import Code, ConfigurationError, Problem
+from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.sources.table_header import CellType
 
 NO_TABLE = "the table's file, relative to the contract, in the format beside it"
@@ -30,7 +30,7 @@ _WORDS = {
         "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
         "login", "person", "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid",
         "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname",
-        "vorname", "aktenzeichen", "personalnummer", "staff", "hash",
+        "vorname", "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier",
     ),
     Role.SENSITIVE: (
         "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
@@ -57,8 +57,12 @@ _STOCK = {
     "country": "iso-3166", "nationality": "iso-3166", "citizenship": "iso-3166",
 }  # fmt: skip
 """The words in names of columns that suggest a stock classification."""
+_STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
+"""The length of the codes of classifications whose tables often have longer ones."""
 _NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification"}
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
+_PARTS = {"full", "first", "last", "middle", "given", "family"}
+"""The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
@@ -127,10 +131,17 @@ def cannot_draft(path: Path, found: str, expected: str) -> ConfigurationError:
 
 def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None = None) -> str:
     """Return the text of a draft with the id `name`. Columns of `domains` get a domain; by default those whose name
-    says that they describe people.
+    says that they describe people, and those whose values a codebook lists.
+
+    Raises ConfigurationError for a column of `domains` that is not there.
     """
+    names = [column.name for column in source.columns]
+    for unknown in (each for each in domains or () if each not in names):
+        found, expected = f"no column {unknown!r}", "columns of the draft"
+        raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    chosen = [c for c in source.columns if (guessed[c.name] is not None if domains is None else c.name in domains)]
+    known = {column.name for column in source.columns if guessed[column.name] is not None or column.values}
+    chosen = [c for c in source.columns if c.name in (known if domains is None else domains)]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
     listed = any(column.values for column in chosen)
@@ -145,7 +156,7 @@ def _head(source: DraftSource, name: str, *, listed: bool) -> Iterator[str]:
 
     With `listed` values of columns, a person must say that these are not the values of the table.
     """
-    settings = "".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
+    settings = ", ".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
     custom = f", customProperties: [{settings}]" if settings else ""
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
     yield f"# Drafted from {source.read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
@@ -191,7 +202,8 @@ def _definitions(source: DraftSource, shared: Mapping[str, str]) -> Iterator[str
     if first:
         yield from ("      - property: definitions", "        value:")
     for name, one in first.items():
-        yield f"          {_quoted(name)}: {{privacyRole: {_role(one) or UNGUESSED}, domain: {_domain(source, one)}}}"
+        facts = f"privacyRole: {_role(one) or UNGUESSED}, domain: {_domain(source, one)}, invalid: level"
+        yield f"          {_quoted(name)}: {{{facts}}}"
 
 
 def _column(
@@ -205,7 +217,7 @@ def _column(
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
         facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and not like else []
-        facts += ["invalid, value: level"] if column.missing else []
+        facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
     about = f", description: {json.dumps(column.description[:200], ensure_ascii=False)}" if column.description else ""
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
@@ -242,10 +254,9 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     stock = _stock(column)
+    most = _STOCK_CHARACTERS.get(stock or "")
     codes = (
-        "its codes of three characters, and firstCharacters: 3 if yours are longer"
-        if stock == "icd-10"
-        else "its codes"
+        "its codes" if most is None else f"its codes of {most} characters, and firstCharacters: {most} for longer ones"
     )
     others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
@@ -278,7 +289,7 @@ def _role_of(words: set[str]) -> Role | None:
     for role, known in _WORDS.items():
         hits = words & set(known)
         is_number = len(words) <= LONGEST_NAME and bool(_NUMBERS & words)
-        if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words):
+        if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words - _PARTS):
             continue  # `name of country` names nobody
         if hits:
             return role

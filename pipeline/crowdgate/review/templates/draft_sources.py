@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
@@ -56,7 +57,7 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
         if reader is _excel:
-            found = found.partition(": name one")[0]
+            found = found.replace("name one in the server's property `sheet`", "there are")
         expected = "--sheet NAME" if "sheet" in found else "a header that can be read, in UTF-8"
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
@@ -109,6 +110,8 @@ def _csv(path: Path, relative: str, _: str) -> DraftSource:
     names = found[delimiter]
     _check_names(path, names)
     settings = {} if delimiter == "," else {"delimiter": delimiter}
+    if delimiter == ";":  # as in countries where a comma is the decimal mark
+        settings |= {"decimalMark": change("the mark in numbers: . or ,"), "dayForm": change(f"{ISO} or DD.MM.YYYY")}
     read = f"the header line of {path.name}"
     return DraftSource(read, relative, "csv", tuple(map(DraftColumn, names, [CellType.UNKNOWN] * len(names))), settings)
 
