@@ -152,7 +152,7 @@ def test_a_workbook_in_place_of_a_csv_file_with_a_decimal_comma_is_refused(tmp_p
     [
         ('value: ","', 'value: "."', "wage"),
         ("dayForm, value: DD.MM.YYYY", "dayForm, value: MM/DD/YYYY", "day"),
-        ("firstCharacters, value: 3", "firstCharacters, value: 4", "icd"),
+        ("firstCharacters, value: 3}", "firstCharacters, value: 2}", "icd"),
     ],
 )
 def test_another_form_is_a_breaking_change(tmp_path: Path, before: str, after: str, column: str) -> None:
