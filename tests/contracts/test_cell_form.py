@@ -152,7 +152,7 @@ def test_a_workbook_in_place_of_a_csv_file_with_a_decimal_comma_is_refused(tmp_p
     [
         ('value: ","', 'value: "."', "wage"),
         ("dayForm, value: DD.MM.YYYY", "dayForm, value: MM/DD/YYYY", "day"),
-        ("firstCharacters, value: 3}", "firstCharacters, value: 2}", "icd"),
+        ("          - {property: firstCharacters, value: 3}\n", "", "icd"),
     ],
 )
 def test_another_form_is_a_breaking_change(tmp_path: Path, before: str, after: str, column: str) -> None:
@@ -214,8 +214,11 @@ def test_first_characters_of_numbers_are_refused(tmp_path: Path) -> None:
         read_contract(path, KNOWN.servers)
 
 
-def test_first_characters_that_no_code_has_are_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("first", "why"), [(4, "no code of the domain is so long"), (2, "no cell has the longer codes")]
+)
+def test_first_characters_that_are_not_those_of_codes_are_refused(tmp_path: Path, first: int, why: str) -> None:
     path = tmp_path / "t.yaml"
-    path.write_text(CONTRACT.replace("firstCharacters, value: 3", "firstCharacters, value: 4"), encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="no code of the domain is so long"):
+    path.write_text(CONTRACT.replace("firstCharacters, value: 3", f"firstCharacters, value: {first}"), encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=why):
         read_contract(path, KNOWN.servers)

@@ -330,11 +330,13 @@ def _first_characters(places: dict[str, Place], stated: dict[str, Any], domain: 
         places["firstCharacters"].refuse("first characters of numbers or days", "them for a column of codes only")
         return None
     longest = 0 if domain is None else max(map(len, domain.written or domain.labels), default=0)
-    if first is not None and domain is not None and first > longest:
-        found = f"first {first} characters, and no code of the domain is so long"
-        places["firstCharacters"].refuse(found, f"at most {longest}, or longer codes in the domain")
-        return None
-    return first
+    if first is None or domain is None or first == longest:
+        return first
+    which = "no code of the domain is so long" if first > longest else "no cell has the longer codes of the domain then"
+    other = "longer" if first > longest else "shorter"
+    found = f"first {first} characters, and {which}"
+    places["firstCharacters"].refuse(found, f"{longest}, or {other} codes in the domain")
+    return None
 
 
 def _with_definition(own: dict[str, Place], shared: Place | None) -> dict[str, Place]:
