@@ -76,7 +76,7 @@ def test_a_plan_states_what_releases_would_cost_as_a_series(
 
 
 def test_a_series_is_stated_with_a_delta_that_policies_can_have(workshop: Workshop) -> None:
-    """What is left may be no finite decimal number; the stated one is below it."""
+    """The budget left may be no finite decimal number; the stated one is below it."""
     left = Spend(Fraction(9), Fraction(1, 30))
     (words,) = undeclared_series_text(plan_policy(workshop.policy), 4, left)
     stated = words[words.index("{") : words.index("}") + 1]
