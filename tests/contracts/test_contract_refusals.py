@@ -63,7 +63,7 @@ REFUSALS = [
     (WARD, '{values: {"1": heart, "2": lung}, source: book}', "values as keys",
      'values: ["1", "2", ...], labels: {...}'),
     (WARD, "{values: [\u201cheart\u201d, lung], source: book}", "curly quotation marks", 'straight ones: "heart"'),
-    (WARD, "{values: [heart/lung], source: book}", "one value that looks like several", "each value on its own"),
+    (WARD, "{values: [heart|lung], source: book}", "one value that looks like several", "each value on its own"),
     ("value: clinic-patients", "value: Clinic Patients", "'Clinic Patients'", "clinic-patients"),
     ("description: Where", "privacyRole: sensitive", "a key that the Open Data Contract Standard (ODCS) does not have",
      "customProperties with {property: privacyRole, value: ...} in its list"),

@@ -19,6 +19,7 @@ from crowdgate.kind.run import Request
 from crowdgate.publish import publisher
 from crowdgate.releases import release as job
 from crowdgate.releases import staging
+from crowdgate.releases.private_record import record_line
 from crowdgate_flows import release as flow_file
 from tests.flows.server import Seen, Server
 from tests.workshop import MARK, Workshop, good_rows, make_workshop
@@ -84,7 +85,7 @@ def test_marked_values_and_counts_reach_nothing_that_prefect_stores_or_says(
         assert MARK not in text
         assert not COUNTED.search(text), text
     assert said.out == ""
-    line = f"for the custodian only: crowdgate record show clinic/1/{SLOT} (every access is recorded)"
+    line = record_line(f"clinic/1/{SLOT}")
     assert [each for each in said.err.splitlines() if "record show" in each] == [line] * 3
     assert not any("record show" in text for text in (*stored, caplog.text))
     raw = server.raw()

@@ -24,7 +24,8 @@ from tests.workshop import MARK, Row, Workshop, good_rows, make_workshop, write_
 
 SLOT = "2030-01-01"
 ID = f"clinic/1/{SLOT}"
-LINE = f"for the custodian only: crowdgate record show {ID} (every access is recorded)\n"
+TOLD = "(every access is recorded, and marks policies that change later)"
+LINE = f"for the custodian only: crowdgate record show {ID} {TOLD}\n"
 STATIC = """\
   gates:
     - {measure: pso_bound, at_most: 1}

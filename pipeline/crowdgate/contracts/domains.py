@@ -34,7 +34,7 @@ from crowdgate.system.regular_files import is_url
 LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
 """The logical types of the Open Data Contract Standard."""
 FIT = "a label that can be published"
-_SEVERAL = re.compile(r"\S *[;,/|] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
+_SEVERAL = re.compile(r"\S *[;,|] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
 """Signs that one text of a list was meant as several values: a separator, or a range of numbers."""
 _PAGE = "data_contracts/reference/domains-and-levels.md"
 CURLY = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"

@@ -103,7 +103,7 @@ def _left_out(found: PolicyCheck) -> Iterator[Row]:
     names = [each.name for each in read if each.invalid == "drop" and each.name not in plan.watched]
     if names:
         listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
-        yield "Leaves out", f"rows whose {listed} is empty or not in its domain; invalid: level keeps them"
+        yield "Leaves out", f"rows whose {listed} is empty or not in its domain"
 
 
 def _name(gate: str, found: PolicyCheck) -> str:

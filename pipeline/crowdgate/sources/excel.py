@@ -21,8 +21,6 @@ from crowdgate.sources.table_header import HeaderColumn, TableHeader
 from crowdgate.system.extras import EXCEL, need
 
 BATCH_ROWS = 1 << 17
-MOST_SHEETS, SHOWN = 10, 40
-"""The greatest number of sheets that a message lists, and the greatest length of a name in it."""
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of an OLE container: an encrypted workbook, or one of the format before 2007."""
 
@@ -103,8 +101,7 @@ def _name(path: Location, names: Sequence[str], sheet: str) -> str:
     if not sheet and len(names) == 1:
         return names[0]
     why = f"there is no sheet {sheet!r}" if sheet else "the workbook has several sheets"
-    listed = ", ".join(repr(name)[:SHOWN] for name in names[:MOST_SHEETS])
-    raise FileFault(f"{path.name}: {why}: name one in the server's property `sheet`: {listed}")
+    raise FileFault(f"{path.name}: {why}: name one in the server's property `sheet`")
 
 
 def _check_size(path: Location) -> None:

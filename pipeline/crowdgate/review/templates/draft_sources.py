@@ -57,7 +57,7 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
         if reader is _excel:
-            found = found.replace("name one in the server's property `sheet`", "there are")
+            found = found.partition(": name one")[0]
         expected = "--sheet NAME" if "sheet" in found else "a header that can be read, in UTF-8"
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
