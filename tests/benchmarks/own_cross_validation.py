@@ -293,7 +293,7 @@ def baselines(people: People, rng: Rng) -> list[OrderedGuesses]:
 
 @dataclass(frozen=True)
 class Publication:
-    """What is published: a sample of the people, in some of the known attributes and the secret, without classes of
+    """Form of a release: a sample of the people, in some of the known attributes and the secret, without classes of
     fewer than k sampled people."""
 
     attributes: Sequence[int]
