@@ -3,6 +3,8 @@
 import gzip
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,13 +12,18 @@ import pytest
 from crowdgate.accounting.pso_baselines import best_baseline
 from crowdgate.audit.common.audit import FinishedAudit
 from crowdgate.audit.common.observation import PublicKnowledge
+from crowdgate.audit.common.population import Population
+from crowdgate.audit.common.population_table import population
 from crowdgate.audit.common.predicates import Predicate
+from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.inference.findings import ceiling_of
 from crowdgate.audit.inference.record import InferenceRecord
 from crowdgate.audit.inference_audit import INFERENCE
 from crowdgate.audit.membership.controls import SHOWN
+from crowdgate.audit.membership.findings import ceiling_of as ceiling_of_membership
 from crowdgate.audit.membership.play import MembershipGame
 from crowdgate.audit.membership.record import MembershipResults
+from crowdgate.audit.membership.setting import claimed_shares, limit_of, recall_of
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.audit.singling_out.ceiling import ceiling_of as ceiling_of_singling_out
@@ -26,8 +33,12 @@ from crowdgate.audit.singling_out_attackers.base import SinglingOutAttackerView
 from crowdgate.audit.singling_out_attackers.on_raw_rows import RawRow
 from crowdgate.audit.singling_out_controls.raw_rows import Pseudonyms
 from crowdgate.gate import Outcome
+from crowdgate.planning.plan import plan_policy
+from crowdgate.policy.policy import AuditSpec
 from tests.audit.people import rows
 from tests.audit.test_findings import attacked, record
+
+ROOT = Path(__file__).parents[2]
 
 
 def kept_inference(*, ceiling: bool) -> InferenceRecord:
@@ -143,3 +154,26 @@ def test_a_singling_out_audit_below_its_limit_is_no_evidence(ceiling: float, out
     shown = found.model_copy(update={"played": (own.model_copy(update={"ceiling": ceiling}), *others)})
     assert findings_of(shown).outcome is outcome
     assert any("this audit could not have failed" in each for each in findings_of(shown).reasons) == (ceiling <= 0.01)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("policy", ["census_income", "census_income_tables"])
+def test_a_membership_audit_of_a_bundled_policy_can_fail_by_default(policy: str) -> None:
+    """Twenty tables: precisions of .166 and 1 at the default recall, where the limit is .065. At a recall of .01 the
+    first is .05."""
+    plan = plan_policy(ROOT / "policies" / f"{policy}.yaml")
+    people, spec = population(plan, plan.bundle.population), audit_spec(plan)
+    n = people.size // 2
+    assert raw_precision(people, spec, recall_of(plan, n)) > 2 * limit_of(spec)
+    if policy == "census_income":
+        assert raw_precision(people, spec, Fraction(1, 100)) < limit_of(spec)
+
+
+def raw_precision(people: Population, spec: AuditSpec, recall: Fraction) -> float:
+    """Return the ceiling of a membership audit at a recall."""
+    n, skew = people.size // 2, spec.membership.skew
+    claimed = claimed_shares(spec, recall, n, people.size)
+    game = MembershipGame(SHOWN, TargetPopulation(people, n), claimed, 5, 3, attacks=SHOWN.attacks)
+    played = game.played({at: game.batch(at, size) for at, size in game.batches(SHOWN.releases)}, "show", "", None)
+    shown: Any = SimpleNamespace(setting=SimpleNamespace(skew=skew, recall=recall), controls=[played])
+    return ceiling_of_membership(shown) or 0.0

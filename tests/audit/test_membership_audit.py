@@ -204,7 +204,10 @@ def test_a_control_that_is_not_caught_leaves_everything_open(town: Watched) -> N
     [
         ("{population: towns, units: 301}", "301 units, of a population of 600.*to half of the population, 300"),
         ("{population: towns, units: 100}", "from 200 units"),
-        ("{population: towns}", "a recall of 0.01 in a table of 300 units: fewer than 20 people.*0.066667 at least"),
+        (
+            "{population: towns, membership: {recall: 0.01}}",
+            "a recall of 0.01 in a table of 300 units: fewer than 20 people.*0.066667 at least",
+        ),
         (
             "{population: towns, membership: {recall: 0.1, skew: 240, limit: 0.5}}",
             "300 non-members are too few to show a precision of 0.5 at skew 1:240 and recall 0.1.*at least "
@@ -242,13 +245,13 @@ def test_who_is_certain_of_few_cannot_hide_between_two_shares_that_are_claimed(
     size = parts * n
     tpr, fpr = Fraction(right, n), Fraction(wrong, size - n)
     assume(tpr / (tpr + skew * fpr) >= Fraction(limit))
-    spec = AuditSpec.model_validate({"membership": {"skew": str(skew), "limit": limit, "recall": str(right / n)}})
-    share = deciding_share(spec, n, size)
+    spec = AuditSpec.model_validate({"membership": {"skew": str(skew), "limit": limit}})
+    share = deciding_share(spec, Fraction(right, n), n, size)
     lot = (share * size - right - wrong) / (size - right - wrong)
     hits, false = tpr + lot * (1 - tpr), fpr + lot * (1 - fpr)
     assert hits >= tpr
     assert hits / (hits + skew * false) >= Fraction(limit)
-    assert float(share) in claimed_shares(spec, n, size)
+    assert float(share) in claimed_shares(spec, Fraction(right, n), n, size)
 
 
 @pytest.mark.thorough

@@ -1,6 +1,8 @@
 """The points that a membership audit judges: claimed shares, chosen attacks, and the deciding point."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +11,10 @@ from crowdgate.audit.membership.attacks import NAMES
 from crowdgate.audit.membership.controls import controls, tagged_units
 from crowdgate.audit.membership.findings import LEAST_FOUND, MembershipEstimate, worst_estimate
 from crowdgate.audit.membership.play import MembershipGame, MembershipTally
-from crowdgate.audit.membership.setting import claimed_shares
+from crowdgate.audit.membership.setting import claimed_shares, recall_of
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.candidate import Measurement
-from crowdgate.policy.policy import AuditSpec
+from crowdgate.policy.policy import AuditSpec, GateRule
 from tests.audit.people import rows
 
 CLAIMED = (0.1, 0.5)
@@ -60,8 +62,29 @@ def test_a_point_is_judged_from_twenty_members_on() -> None:
 def test_the_shares_that_are_claimed_are_of_a_unit_at_least_and_the_recall_is_one(
     recall: str, size: int, expected: tuple[float, ...]
 ) -> None:
-    spec = AuditSpec.model_validate({"membership": {"recall": recall, "skew": "15", "limit": "0.5"}})
-    assert claimed_shares(spec, size // 2, size) == pytest.approx(expected, abs=1e-3)
+    spec = AuditSpec.model_validate({"membership": {"skew": "15", "limit": "0.5"}})
+    assert claimed_shares(spec, Fraction(recall), size // 2, size) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("stated", "gate", "n", "expected"),
+    [
+        ("0.3", "0.3", 1000, "0.3"), ("0.3", None, 1000, "0.3"), (None, "0.01", 100_000, "0.01"),
+        (None, None, 100_000, "0.001"), (None, None, 20_000, "0.001"), (None, None, 19_999, "0.001001"),
+        (None, None, 300, "0.066667"),
+    ],
+)  # fmt: skip
+def test_the_recall_is_stated_or_that_of_a_gate_or_small(
+    stated: str | None, gate: str | None, n: int, expected: str
+) -> None:
+    rule = GateRule.model_validate(
+        {"measure": "membership_precision", "at_most": "0.1", "with": {"recall": gate} if gate else {}}
+    )
+    spec = AuditSpec.model_validate({"membership": {} if stated is None else {"recall": stated}})
+    policy = SimpleNamespace(spec=SimpleNamespace(audit=spec, gates=[rule]))
+    plan: Any = SimpleNamespace(bundle=SimpleNamespace(policy=policy))
+    assert recall_of(plan, n) == Fraction(expected)
+    assert recall_of(plan, n) * n >= LEAST_FOUND
 
 
 def test_the_attack_of_each_share_is_chosen_by_the_releases_that_choose_alone() -> None:

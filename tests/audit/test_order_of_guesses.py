@@ -77,3 +77,14 @@ def test_probabilities_of_regressed_guesses_are_about_right() -> None:
     guesses = best_guesses(secret, models.boosted(fit))
     right = secret.right(guesses.label, truth[PEOPLE // 2 :])
     assert guesses.confidence.mean() == pytest.approx(right.mean(), abs=0.06)
+
+
+def test_an_attribute_of_many_values_is_not_more_telling_than_one_that_tells() -> None:
+    """500 people, two attributes: three numbers in ten follow the first, of eight values. The second has 250 values, so
+    that one of two people with the same value has the most frequent number, if nobody is left out."""
+    rng = np.random.default_rng(5)
+    first, second = rng.integers(0, 8, 500), rng.integers(0, 250, 500)
+    truth = np.where(rng.random(500) < 0.3, first, rng.integers(0, 400, 500))
+    known, labels = KnownAttributes((second, first), (None, None)), SecretLabels(400, None)
+    fit = FitTask(known, np.eye(400)[truth], np.arange(500), labels, rng)
+    assert models.greedy_order(fit)[0] == 1

@@ -15,7 +15,7 @@ from crowdgate.candidate import AuditFigures, AuditQuestion, Candidate, Measurem
 from crowdgate.measures.base import DIFFERENCE, SHARE, Aspect, BetterSide, Measure, MeasureClass, unbounded
 
 if TYPE_CHECKING:
-    from crowdgate.policy.policy import GateRule
+    from crowdgate.policy.policy import GateRule, ReleaseSpec
 
 FARTHEST = Fraction(1, 10)
 """Largest difference between the retained shares of a release and of the audit's tables."""
@@ -27,6 +27,14 @@ _KEPT = "kept_share_in_audit"
 def command(question: AuditQuestion) -> str:
     """Return the command that makes an audit of a question."""
     return "crowdgate audit" if question is AuditQuestion.SINGLING_OUT else f"crowdgate audit --of {question}"
+
+
+def membership_recall(spec: ReleaseSpec) -> Fraction | None:
+    """Return the recall at which a policy's membership audit is judged: as stated for the audit, or else by the first
+    gate on it; None if neither states one."""
+    stated = None if spec.audit is None else spec.audit.membership.recall
+    gates = (rule.options.get("recall") for rule in spec.gates if rule.measure == MEMBERSHIP_PRECISION.name)
+    return next(gates, None) if stated is None else stated
 
 
 def _figures(static: Static, rule: GateRule, question: AuditQuestion) -> AuditFigures | None:

@@ -14,6 +14,7 @@ from crowdgate.limits import MOST_JOINT_FIGURES
 from crowdgate.measures import MEASURES, Measure, MeasureClass
 from crowdgate.measures.base import SHARE
 from crowdgate.measures.options import limit_fits, wrong_options
+from crowdgate.measures.recorded_audits import membership_recall
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import kind_of, named_attributes, nearest_released, problem_at
 from crowdgate.planning.sought_measures import SOUGHT
@@ -141,9 +142,10 @@ def _membership_problems(bundle: Bundle, at: Location, rule: GateRule, measure: 
     """Yield problems of `skew` and `recall` of a gate that differ from the policy's: an audit of membership has one of
     each.
     """
-    own = (bundle.policy.spec.audit or AuditSpec()).membership
-    for option, stated in (("skew", own.skew), ("recall", own.recall)):
-        if measure.asks is AuditQuestion.MEMBERSHIP and rule.options.get(option, stated) != stated:
+    spec = bundle.policy.spec
+    own = (spec.audit or AuditSpec()).membership
+    for option, stated in (("skew", own.skew), ("recall", membership_recall(spec))):
+        if measure.asks is AuditQuestion.MEMBERSHIP and stated not in (None, rule.options.get(option, stated)):
             found, meant = (
                 f"the policy's audit of membership has a {option} of {exact_text(stated)}",
                 exact_text(stated),

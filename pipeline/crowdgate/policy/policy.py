@@ -322,15 +322,17 @@ class MembershipSpec(Strict):
     """The audit of membership inference: releases of random tables, each of at most half of the population.
 
     `limit` is the greatest precision of membership claims that passes, at `skew` non-members per member, for all
-    attacks with at least `recall`; by default twice the precision of the blind attacker, 2 / (1 + skew).
+    attacks with at least `recall`; by default twice the precision of the blind attacker, 2 / (1 + skew). The default of
+    `recall` is small, so that an audit can fail: many people are rarely found with certainty, whatever is released.
     """
 
     releases: Annotated[Releases, _PLAYED] = 300
     """The number of tables that are drawn, released and attacked."""
     skew: Annotated[Skew, ValueField("how rare members are in audits", any_change)] = Fraction(30)
     """The number of non-members per member."""
-    recall: Annotated[Rate, ValueField("which attacks on membership count", any_change)] = Fraction(1, 100)
-    """The least recall of the attacks that count: the share of the members that they find."""
+    recall: Annotated[Rate | None, ValueField("which attacks on membership count", any_change)] = None
+    """The least recall of the attacks that count: the share of the members that they find. By default that of a gate
+    on this audit, or else 0.001, or 20 members if that is more."""
     limit: Annotated[
         Probability | None,
         ValueField(

@@ -308,9 +308,13 @@ def _joined(key: Integers, codes: Integers) -> Integers:
 
 
 def _correct_rows(found: Floats, weights: Floats) -> float:
-    """Return the number of training rows whose label is the most frequent one in `found` (rows by tuples and labels). A
-    row does not count for itself, so that a unique tuple is wrong."""
-    return float(np.maximum(0.0, weights[np.arange(len(found)), found.argmax(axis=1)] - (found.sum(axis=1) <= 1)).sum())
+    """Return the number of training rows whose label is the most frequent one in `found` (rows by tuples and labels)
+    even without the row itself. So attributes of many values have no advantage, and a unique tuple is wrong."""
+    place, best = np.arange(len(found)), found.argmax(axis=1)
+    others = found.copy()
+    others[place, best] = -1.0
+    leads = found[place, best] - 1 > others.max(axis=1, initial=0.0)
+    return float(weights[place, best][leads].sum())
 
 
 _EXPECTED = "The max_iter was reached|Objective did not converge|The number of unique classes is greater than 50%"

@@ -26,7 +26,7 @@ from crowdgate.audit.membership.canaries import ATTACKS as CANARY_ATTACKS
 from crowdgate.audit.membership.canaries import SHARES, CanaryTable, canary_table, guessed, guesses_of
 from crowdgate.audit.membership.controls import control_units, tagged_units
 from crowdgate.audit.membership.record import CanaryResults, MembershipPoint, MembershipResults, Must
-from crowdgate.audit.membership.setting import claimed_shares, controls_of, sampled_rate, units_of
+from crowdgate.audit.membership.setting import claimed_shares, controls_of, recall_of, sampled_rate, units_of
 from crowdgate.audit.membership.shadow_releases import fit_shadow_model
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.kind.plan import Plan
@@ -147,7 +147,8 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     """Return the games to play: attacks on the policy's own mechanism, with the model fitted on shadow releases, on the
     controls, and on the policy's attributes of every row."""
     mechanism, crowd = PolicyMechanism(plan.protection), TargetPopulation(population, units_of(spec, population.size))
-    claimed = claimed_shares(spec, crowd.n, population.size)
+    recall = recall_of(plan, crowd.n)
+    claimed = claimed_shares(spec, recall, crowd.n, population.size)
     figures = plan.protection.figures
     own = MembershipGame(
         mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)),
@@ -156,7 +157,7 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
     units = control_units(crowd.n, sampled_rate(plan))
     small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)
-    few = claimed_shares(spec, small.n, small.population.size)
+    few = claimed_shares(spec, recall, small.n, small.population.size)
     for number, control in enumerate(controls_of(plan), start=1):
         played = (crowd, claimed) if control.must == "show" else (small, few)
         game = MembershipGame(control, *played, seed, number, attacks=control.attacks)

@@ -13,6 +13,7 @@ from crowdgate.audit.membership.findings import LEAST_FOUND
 from crowdgate.candidate import Cost
 from crowdgate.guarantee import Guarantee, Part, replace_one_guarantee
 from crowdgate.kind.plan import Plan
+from crowdgate.measures.recorded_audits import membership_recall
 from crowdgate.number_text import decimal, exact_text, whole
 from crowdgate.policy.policy import AuditSpec
 from crowdgate.risk.membership import base_rate, non_members_needed
@@ -20,6 +21,9 @@ from crowdgate.risk.membership import base_rate, non_members_needed
 LEAST_UNITS = 200
 TIMES_BLIND = 2
 """Default limit of an attacker's precision, as a multiple of the blind attacker's."""
+USUAL_RECALL = Fraction(1, 1000)
+"""Default of the judged recall, if that is LEAST_FOUND members. A greater one asks for many members, whom nobody finds
+with certainty in a table of a few attributes, even if every row is published."""
 CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5", "1"))
 """Claimed shares of the population: the false positive rates of the blind attacker."""
 
@@ -35,14 +39,27 @@ def limit_of(spec: AuditSpec) -> Fraction:
     return min(Fraction(1), TIMES_BLIND / (1 + wanted.skew)) if wanted.limit is None else wanted.limit
 
 
-def claimed_shares(spec: AuditSpec, n: int, size: int) -> tuple[float, ...]:
+def recall_of(plan: Plan, n: int) -> Fraction:
+    """Return the judged recall for tables of n units: as the policy states, or else USUAL_RECALL, or the share of
+    LEAST_FOUND members if that is greater. The default depends on nothing else, so that no audit chooses its setting by
+    what it finds."""
+    stated = membership_recall(plan.bundle.policy.spec)
+    return max(USUAL_RECALL, least_recall(n)) if stated is None else stated
+
+
+def least_recall(n: int) -> Fraction:
+    """Return the least recall, in six decimals, that finds LEAST_FOUND of n members."""
+    return min(Fraction(1), Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))
+
+
+def claimed_shares(spec: AuditSpec, recall: Fraction, n: int, size: int) -> tuple[float, ...]:
     """Return the shares of the population of `size` units that attackers claim, of at least one unit each. They include
     the judged recall, and the share of `deciding_share`."""
-    wanted = {*CLAIMED, spec.membership.recall, deciding_share(spec, n, size)}
+    wanted = {*CLAIMED, recall, deciding_share(spec, recall, n, size)}
     return tuple(float(each) for each in sorted(wanted) if each * size >= 1)
 
 
-def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
+def deciding_share(spec: AuditSpec, recall: Fraction, n: int, size: int) -> Fraction:
     """Return the share of the population of `size` units that is claimed when the judged recall is found with exactly
     the greatest precision that passes, in a table of n units.
 
@@ -50,11 +67,11 @@ def deciding_share(spec: AuditSpec, n: int, size: int) -> Fraction:
     at this share, and exceeds the limit here too. So an attack that is certain of few members and blind for the others
     can't hide between two shares.
     """
-    wanted, limit = spec.membership, limit_of(spec)
+    limit = limit_of(spec)
     if not limit:  # nothing could pass
         return Fraction(1)
-    false = wanted.recall * (1 - limit) / (limit * wanted.skew)
-    return min(Fraction(1), (wanted.recall * n + false * (size - n)) / size)
+    false = recall * (1 - limit) / (limit * spec.membership.skew)
+    return min(Fraction(1), (recall * n + false * (size - n)) / size)
 
 
 def attacked_guarantee(plan: Plan) -> Guarantee:
@@ -97,12 +114,13 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     """Return, by name, the fields of a membership audit's setting that the policy decides, for a population of `size`
     units."""
     wanted, n = spec.membership, units_of(spec, size)
+    recall = recall_of(plan, n)
     attacked = attacked_guarantee(plan)
     known = replace_one_guarantee(attacked, plan.protection.figures.beta, plan.bundle.contract.unit.rows)
     points = () if attacked.joint is None else attacked.joint.replacements
     return {
-        "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, n, size),
-        "skew": wanted.skew, "recall": wanted.recall, "limit": limit_of(spec), "known_epsilon": known.epsilon,
+        "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, recall, n, size),
+        "skew": wanted.skew, "recall": recall, "limit": limit_of(spec), "known_epsilon": known.epsilon,
         "known_delta": min(known.delta, Fraction(1)), "known_points": points, "cap": cap_of(plan), "attacks": NAMES,
         "controls": tuple(each.name for each in controls_of(plan)),
     }  # fmt: skip
@@ -123,20 +141,19 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
         found = f"{whole(n)} units, of a population of {whole(size)}: the others are the non-members"
         expected = f"from {LEAST_UNITS} units to half of the population, {whole(size // 2)}"
         raise setting_problem(plan, spec, "units", found, expected, str(size // 2) if n > size // 2 else None)
-    if wanted.recall * n < LEAST_FOUND:
-        found = (
-            f"a recall of {exact_text(wanted.recall)} in a table of {whole(n)} units: fewer than {LEAST_FOUND} people"
-        )
-        expected = f"a recall of {exact_text(Fraction(-(-LEAST_FOUND * 10**6 // n), 10**6))} at least"
+    recall = recall_of(plan, n)
+    if recall * n < LEAST_FOUND:
+        found = f"a recall of {exact_text(recall)} in a table of {whole(n)} units: fewer than {LEAST_FOUND} people"
+        expected = f"a recall of {exact_text(least_recall(n))} at least"
         raise setting_problem(plan, spec, "membership", found, expected)
     blind = base_rate(wanted.skew)
     if limit < blind:
         found = f"a precision of {exact_text(limit)} at 1:{exact_text(wanted.skew)}, and nothing could pass"
         expected = f"a limit of at least {decimal(blind)}, the precision of claiming everybody; or a greater skew"
         raise setting_problem(plan, spec, "membership", found, expected)
-    needed = non_members_needed(limit, wanted.recall, wanted.skew, alpha)
+    needed = non_members_needed(limit, recall, wanted.skew, alpha)
     if size - n < needed:
-        at = f"1:{exact_text(wanted.skew)} and recall {exact_text(wanted.recall)}"
+        at = f"1:{exact_text(wanted.skew)} and recall {exact_text(recall)}"
         found = f"{whole(size - n)} non-members are too few to show a precision of {exact_text(limit)} at skew {at}"
         expected = (
             f"at least {whole(needed)} non-members (units outside the table), a smaller skew, or a greater recall"
