@@ -57,10 +57,11 @@ schema:
       - {name: country, logicalType: string, physicalType: CHAR(2)}
       - {name: points, logicalType: integer}
 """
+SERVER = 'delimiter, value: ;}, {property: decimalMark, value: ","}, {property: dayForm, value: DD.MM.YYYY}]}]'
 TABLES = {
     # the description, options of the command, and what is written in place of each line that says CHANGE
     "aufnahmen.csv": (HEADER, ["--header-line"], [
-        *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
+        SERVER, *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
         "domain, value: {values: [I21, I50], source: ICD}}",
         "domain, value: {from: 2024-01-01, to: 2024-12-31, source: handbook}}",
         'domain, value: {values: ["10115", "10117"], source: post office}}',

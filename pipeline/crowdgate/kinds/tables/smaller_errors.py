@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from crowdgate.number_text import decimal
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.kinds.tables.plan import TablesPlan
+    from crowdgate.mechanisms.tables.accuracy import ExpectedNoise
     from crowdgate.mechanisms.tables.consistency import Axes
 
 WORTH_SAYING = 0.9
@@ -31,15 +33,51 @@ COARSER = 4
 """The least number of bins of quantiles to each bin of a table that supports them."""
 
 
+@dataclass(frozen=True, eq=False)
+class _NoisyTables:
+    """A mechanism with the expected errors of its queries."""
+
+    mechanism: DpTables
+    rows: Sequence[ExpectedNoise]
+
+    @classmethod
+    def of(cls, mechanism: DpTables) -> _NoisyTables:
+        return cls(mechanism, expected_noise(mechanism))
+
+    def part_of(self, own: _NoisyTables) -> float:
+        """Return the greatest error in parts of the policy's own: of counts the root mean square over all cells, and
+        that of each table of other numbers."""
+        return max(one / other for one, other in zip(self._errors(), own._errors(), strict=True))
+
+    def may_replace(self, own: _NoisyTables, *, raw: bool) -> bool:
+        """Return whether no table, and with `raw` no number as drawn, has a clearly larger error, and the total of the
+        policy can be kept."""
+        pairs = zip(self._by_table(raw=raw), own._by_table(raw=raw), strict=True)
+        return max(one / other for one, other in pairs) <= LARGEST_GROWTH and _keeps_total(
+            own.mechanism, self.mechanism
+        )
+
+    def _errors(self) -> list[float]:
+        pairs = list(zip(self.rows, self.mechanism.queries, strict=True))
+        counts = [row for row, linear in pairs if linear.grid is None]
+        squares = sum(row.cells * (row.consistent_error or row.error) ** 2 for row in counts)
+        cells = sum(row.cells for row in counts)
+        others = [row.error for row, linear in pairs if linear.grid is not None]
+        return [sqrt(squares / cells), *others] if cells else others
+
+    def _by_table(self, *, raw: bool) -> list[float]:
+        return [row.consistent_error or row.error for row in self.rows] + [row.error for row in self.rows if raw]
+
+
 def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
     """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
     WORTH_SAYING times the policy's own and those of no table grow, and for quantiles of many bins.
     """
-    own, raw = planned.mechanism, planned.spec.raw
-    others = [(_part_of(_errors(other), _errors(own)), words, key, other) for key, words, other in _others(planned)]
-    for part, words, key, other in sorted(others, key=lambda each: each[0]):
-        largest = _part_of(_errors_by_table(other, raw=raw), _errors_by_table(own, raw=raw))
-        if part <= WORTH_SAYING and largest <= LARGEST_GROWTH and _keeps_total(own, other):
+    own = _NoisyTables.of(planned.mechanism)
+    others = [(key, words, _NoisyTables.of(other)) for key, words, other in _others(planned)]
+    for key, words, other in sorted(others, key=lambda each: each[2].part_of(own)):
+        part = other.part_of(own)
+        if part <= WORTH_SAYING and other.may_replace(own, raw=planned.spec.raw):
             factor = decimal(1 / part, 2)
             errors = "the errors that noise makes in its tables"
             yield key, f"{errors} are {factor} times those with {words}, at the same guarantee"
@@ -94,24 +132,3 @@ def _keeps_total(own: DpTables, other: DpTables) -> bool:
     if own.budget.spend == by_sum or own.budget.noise == other.budget.noise:
         return True
     return noise_law(other).joint([]).delta(down(own.part.epsilon)) <= down(own.part.delta)
-
-
-def _errors(mechanism: DpTables) -> list[float]:
-    """Return the root mean square error over all cells of counts, and the error of each table of other numbers."""
-    rows = expected_noise(mechanism)
-    counts = [row for row, linear in zip(rows, mechanism.queries, strict=True) if linear.grid is None]
-    squares = sum(row.cells * (row.consistent_error or row.error) ** 2 for row in counts)
-    cells = sum(row.cells for row in counts)
-    others = [row.error for row, linear in zip(rows, mechanism.queries, strict=True) if linear.grid is not None]
-    return [sqrt(squares / cells), *others] if cells else others
-
-
-def _errors_by_table(mechanism: DpTables, *, raw: bool) -> list[float]:
-    """Return the error of each table, and that of its numbers as drawn if these are published as well."""
-    rows = expected_noise(mechanism)
-    return [row.consistent_error or row.error for row in rows] + [row.error for row in rows if raw]
-
-
-def _part_of(errors: list[float], own: list[float]) -> float:
-    """Return the greatest error in parts of the policy's own."""
-    return max(one / other for one, other in zip(errors, own, strict=True))
