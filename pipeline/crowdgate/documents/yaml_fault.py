@@ -22,19 +22,28 @@ def open_brackets(line: str) -> str:
     """Return the brackets and braces that a line opens and does not close, outside quotes and comments; the innermost
     one is last.
     """
-    opened, quote = "", ""
+    return _opened(line)[0]
+
+
+def open_quote(line: str) -> int | None:
+    """Return where a quotation mark opens a text that its line does not end; None if none does."""
+    return _opened(line)[1]
+
+
+def _opened(line: str) -> tuple[str, int | None]:
+    opened, quote = "", None
     for at, each in enumerate(line):
-        if quote:
-            quote = "" if each == quote else quote
+        if quote is not None:
+            quote = None if each == line[quote] else quote
         elif each in "\"'" and line[:at].rstrip(" ")[-1:] in ("", "[", "{", ",", ":", "-"):
-            quote = each
+            quote = at
         elif each == "#" and line[at - 1 : at] in ("", " "):
             break
         elif each in "[{":
             opened += each
-        elif each in "]}" and opened:
+        elif each in "]}":
             opened = opened[:-1]
-    return opened
+    return opened, quote
 
 
 def closing(opened: str) -> str:

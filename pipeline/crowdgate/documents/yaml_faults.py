@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from crowdgate.documents.word_correction import LONGEST_LINE
-from crowdgate.documents.yaml_fault import YamlFault
+from crowdgate.documents.yaml_fault import YamlFault, open_brackets
 from crowdgate.documents.yaml_structure import structure_fault
 from crowdgate.domain import parse_number
 from crowdgate.limits import MOST_NODES
@@ -191,13 +191,7 @@ def _is_text(line: str, token: str, column: int) -> bool:
 
 def _innermost(line: str, column: int) -> str:
     """Return the bracket or brace that holds a column of a line; "" if none does."""
-    open_ones = list[str]()
-    for each in line[:column]:
-        if each in "[{":
-            open_ones.append(each)
-        elif each in "]}" and open_ones:
-            open_ones.pop()
-    return open_ones[-1] if open_ones else ""
+    return open_brackets(line[:column])[-1:]
 
 
 def _hyphen(at: int, line: str, column: int, words: str) -> YamlFault | None:

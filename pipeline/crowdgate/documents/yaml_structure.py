@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from crowdgate.documents.yaml_fault import YamlFault, closing, open_brackets
+from crowdgate.documents.yaml_fault import YamlFault, closing, open_brackets, open_quote
 
 _NAMES = {"[": "bracket [", "{": "brace {", "]": "bracket ]", "}": "brace }"}
+"""The names of brackets in messages."""
 _EQUALS = re.compile(r"(\s*(?:- )?[A-Za-z_]+)\s*=\s*(\S.*)")
 _HARD_BLANK = re.compile(r"(\s*(?:- )?[A-Za-z_]+):\u00a0+(\S.*)")
 _NO_BLANK = re.compile(r"(\s*(?:- )?[A-Za-z_]+):([^\s:].*)")
@@ -34,24 +35,13 @@ def _open_quote(lines: Sequence[str], error: Any) -> YamlFault | None:
         return None
     at = error.context_mark.line
     line = lines[at]
-    column = _unclosed_quote(line)
+    column = open_quote(line)
     if column is None:
         return None
     end = re.compile(r"[\],}]*\s*$|[\],}]").search(line, column + 1)
     assert end is not None
     mended = line[: end.start()].rstrip() + line[column] + line[end.start() :]
     return YamlFault(at, column, "a quotation mark without its end", "one more at the end of the text", mended, False)
-
-
-def _unclosed_quote(line: str) -> int | None:
-    """Return where a quotation mark opens a text that its line does not end; None if none does."""
-    quote: tuple[str, int] | None = None
-    for at, each in enumerate(line):
-        if quote is not None:
-            quote = None if each == quote[0] else quote
-        elif each in "\"'" and line[:at].rstrip(" ")[-1:] in ("", "[", "{", ",", ":", "-"):
-            quote = each, at
-    return None if quote is None else quote[1]
 
 
 def _open_bracket(lines: Sequence[str], error: Any) -> YamlFault | None:
@@ -123,11 +113,11 @@ def _no_key(lines: Sequence[str], error: Any) -> YamlFault | None:
     line = lines[at]
     indent = line[: len(line) - len(line.lstrip(" "))]
     if line.startswith("{", len(indent)):
-        before = next((each for each in reversed(lines[:at]) if each.strip()), "")
-        expected = f"{indent}- " if before.startswith(f"{indent}- ") else ""
+        before = _before(lines, at)
+        beside_item = before is not None and lines[before].startswith(f"{indent}- ")
         mended = f"{indent}- {line.lstrip()}"
         what = "a mapping in braces without a key and without a dash"
-        is_item = bool(expected) and re.match(r"\{ ?[A-Za-z_]+:", line.lstrip()) is not None
+        is_item = beside_item and re.match(r"\{ ?[A-Za-z_]+:", line.lstrip()) is not None
         return YamlFault(at, len(indent), what, "a dash and a blank before an item", mended, is_item)
     for form, what, expected in _FORMS:
         found = form.fullmatch(line)
@@ -146,7 +136,7 @@ def _is_value(text: str) -> bool:
 
 def _opens_lines(lines: Sequence[str], at: int) -> bool:
     """Return whether the next line belongs to a key: it is an item, or deeper than the key."""
-    after = next((line for line in lines[at + 1 :] if line.strip()[:1] not in ("", "#")), "")
+    after = _after(lines, at)
     own, other = _indentation(lines[at]), _indentation(after)
     return _KEY.match(after, other) is not None and (other > own or (other == own and after[other] == "-"))
 
@@ -185,14 +175,11 @@ def _indented(lines: Sequence[str], error: Any) -> YamlFault | None:
     items = [_indentation(line) for line in lines[:at] if line.lstrip(" ").startswith("- ")]
     is_item = lines[at].startswith("- ", own) and bool(items)  # an item stands beside items, a key beside keys
     level_of = _indentation if is_item else _keys_at
-    other, levels = (
-        level_of(lines[before]),
-        items if is_item else [_keys_at(line) for line in lines[:at] if line.strip()],
-    )
+    other = level_of(lines[before])
+    levels = items if is_item else [_keys_at(line) for line in lines[:at] if line.strip()]
     if own in (other, _indentation(lines[before])) or (own > other and _opens_block(lines[before])):
         return None
-    after = next((line for line in lines[at + 1 :] if line.strip()[:1] not in ("", "#")), "")
-    if is_item and lines[before].lstrip(" ").startswith("- ") and _indentation(after) == own:
+    if is_item and lines[before].lstrip(" ").startswith("- ") and _indentation(_after(lines, at)) == own:
         return _moved(lines, before, own, f"{own} in line {at + 1}")
     earlier = _before(lines, before)
     if own > other and earlier is not None and level_of(lines[earlier]) == own:  # the line before left its block
@@ -210,6 +197,11 @@ def _moved(lines: Sequence[str], at: int, level: int, beside: str) -> YamlFault:
 def _before(lines: Sequence[str], at: int) -> int | None:
     """Return the number of the last line before a line that is neither empty nor a comment."""
     return next((number for number in range(at - 1, -1, -1) if lines[number].strip()[:1] not in ("", "#")), None)
+
+
+def _after(lines: Sequence[str], at: int) -> str:
+    """Return the next line that is neither empty nor a comment; an empty text if there is none."""
+    return next((line for line in lines[at + 1 :] if line.strip()[:1] not in ("", "#")), "")
 
 
 def _keys_at(line: str) -> int:
