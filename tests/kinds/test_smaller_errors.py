@@ -1,5 +1,6 @@
 """Advice on noise: what it says holds, and whoever follows it is not advised again."""
 
+import json
 import re
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,7 +18,7 @@ from crowdgate.mechanisms.tables.consistency import consistent_tables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.review.check import check
 from tests.kinds.test_tables_release import POLICY, tables_workshop
-from tests.workshop import Workshop
+from tests.workshop import Workshop, crowdgate
 
 TABLES = POLICY[POLICY.index("    tables:") : POLICY.index("    relative_error")]
 
@@ -48,6 +49,15 @@ def test_one_table_is_advised_laplace_noise_as_its_variances_say(tmp_path: Path,
     assert float(found[1]) == pytest.approx(ratio, rel=0.06)
     workshop.edit(workshop.policy, "noise: gaussian", "noise: laplace")
     assert advised(workshop) == []
+
+
+def test_the_search_for_the_best_policy_finds_it_and_names_what_changes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop = with_tables(tmp_path / "w", "{attributes: [ward]}")
+    assert crowdgate("plan", workshop.policy, "--best", "--json") == 0
+    first, *_ = json.loads(capsys.readouterr().out)["policies"]
+    assert "noise: gaussian becomes laplace" in first["changes"]
 
 
 def test_many_tables_are_not_advised_laplace_noise(tmp_path: Path) -> None:

@@ -78,7 +78,8 @@ def test_a_new_policy_is_allowed_without_a_warning_and_its_cases_hold(
     policy, cases, *_ = found.files
     checked = check(policy, header=False)
     assert checked.allowed
-    assert {each.code for each in checked.warnings} - {"CG229"} == {"CG224"}  # only its owner knows why
+    stepped = {"CG229"} if copy is visits else set()  # its contract has a step without a precision
+    assert {each.code for each in checked.warnings} == {"CG224"} | stepped  # only its owner knows the context
     ends = list(case_results(cases))
     assert [(each.name, each.differences) for each in ends if not each.holds] == []
     plan = plan_policy(policy)

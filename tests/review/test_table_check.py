@@ -94,6 +94,22 @@ def test_check_says_what_it_read(workshop: Workshop, capsys: pytest.CaptureFixtu
     assert json.loads(capsys.readouterr().out)["policies"][0]["table"] == {"read": said, "not_read_because": None}
 
 
+def test_a_step_without_a_precision_is_a_warning(workshop: Workshop) -> None:
+    """It is told of the contract and of its policies, and no more once the step has a precision, or is 1."""
+
+    def told() -> list[int]:
+        checked = [lint(workshop.contract), lint(workshop.policy)]
+        return [sum(warning.code == "CG229" for warning in each.warnings) for each in checked]
+
+    assert told() == [0, 0]
+    workshop.edit(workshop.contract, "{from: 0, to: 99, top: true, source: ", "{from: 0, to: 95, step: 5, source: ")
+    assert told() == [1, 1]
+    (warning,) = [each for each in check(workshop.policy).warnings if each.code == "CG229"]
+    assert "age has only 0, 5 and so on: every other whole number is outside its domain" in warning.words
+    workshop.edit(workshop.contract, "step: 5, source", "step: 5, precision: 1, source")
+    assert told() == [0, 0]
+
+
 def test_a_table_that_is_elsewhere_is_a_warning(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     workshop.data.rename(workshop.data.with_name("patient.parquet"))
     assert crowdgate("check", workshop.policy) == 0

@@ -14,9 +14,8 @@ release, made before all that follows. Adaptive composition with other releases 
 
 So a series may end early, skip slots and drop releases, and nothing is given back for it: x_i is drawn whether it is
 used or not. What may not be chosen after the first release was seen is the number of releases and their law: the sum
-over what was seen would then hold the best of several products (LIFETIME.md). The pair of one
-release is that of its curve, with the supremum over sizes of classes at each epsilon (`joint`), which may differ from
-slot to slot.
+over what was seen would then hold the best of several products (LIFETIME.md). The pair of one release is that of its
+curve, with the supremum over sizes of classes at each epsilon (`joint`), which may differ from slot to slot.
 """
 
 import math

@@ -8,8 +8,8 @@
 * rho-zCDP is a rho at each order a (Bun, Steinke 2016).
 * A sampled class has outcomes of infinite loss. With a greatest loss L, P' = min(P, e^L Q) lacks exactly the
   hockey-stick divergence at epsilon L, which is that of the class's own delta: so its cut mass is the exact delta at L.
-  n is unknown: the largest divergence over all n is taken for each order, and the largest cut mass (LIFETIME.md; "A
-  lifetime: the filter").
+  n is unknown: the largest divergence over all n is taken for each order, and the largest cut mass
+  (LIFETIME.md).
 * m rows of one person lie in classes by a partition of m; classes are independent, so their costs add up, and the
   largest sum over partitions is taken for each order.
 

@@ -10,6 +10,7 @@ import typer
 
 from crowdgate.cli.options import WITHHELD
 from crowdgate.cli.output import print_json
+from crowdgate.documents.names import NAME
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_PEOPLE
 from crowdgate.policy.files import working_copy
@@ -25,8 +26,6 @@ from crowdgate.review.templates.templates import TEMPLATES
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def write_policy(
@@ -140,7 +139,7 @@ def _bound(value: str) -> int:
 def _name(stated: str | None, said: Mapping[str, str]) -> str:
     guess = re.sub(r"[^a-z0-9]+", "-", f"{said['--template']}-{said['--contract']}".lower()).strip("-")[:63]
     name: str = stated or (typer.prompt("name of the policy", default=guess, err=True) if _is_interactive() else guess)
-    if not _NAME.fullmatch(name):
+    if not re.fullmatch(NAME, name):
         expected = "lower-case letters, digits and hyphens"
         raise ConfigurationError(Problem("command line", None, "--name", repr(name), expected, guess))
     return name

@@ -18,7 +18,9 @@ DAYS = {
 _NUMBER = re.compile(r"([+-]?)([1-9]\d{0,2}([. '\u00a0\u202f])\d{3}(?:\3\d{3})*|\d+)(?:,(\d+))?")
 """A number with a decimal comma. One mark stands between all thousands; after a 0 there are none: 0.123 is no 123."""
 _TIME = r"[ T]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:[AaPp]\.?[Mm]\.?|Z|[+-]\d{2}:?\d{2})?|T\d{4}(?:\d{2})?Z?"
+"""A time of day after a day."""
 _NONE = "unreadable"
+"""A text that is no number and no day."""
 
 
 @dataclass(frozen=True)

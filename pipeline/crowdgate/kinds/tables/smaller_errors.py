@@ -27,8 +27,8 @@ WORTH_SAYING = 0.9
 LARGEST_GROWTH = 1.1
 """The greatest error of any one table with advised settings, in parts of its error by the policy."""
 MANY_BINS = 40
-"""The number of bins from which coarser bins beside them make quantiles at least twice as accurate, by
-`python -m tests.benchmarks.means_quantiles`."""
+"""The number of bins from which coarser bins beside them are advised. In tries with 40 to 200 bins quantiles of normal
+and skewed numbers became 1.2 to 10 times as accurate, those of evenly spread ones .9 to 3 times."""
 COARSER = 4
 """The least number of bins of quantiles to each bin of a table that supports them."""
 
@@ -71,7 +71,7 @@ class _NoisyTables:
 
 def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
     """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
-    WORTH_SAYING times the policy's own and those of no table grow, and for quantiles of many bins.
+    WORTH_SAYING times the policy's own and those of no table grow clearly, and for quantiles of many bins.
     """
     own = _NoisyTables.of(planned.mechanism)
     others = [(key, words, _NoisyTables.of(other)) for key, words, other in _others(planned)]

@@ -58,7 +58,8 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
         found = str(error).removeprefix(f"{path.name}: ")
         if reader is _excel:
             found = found.partition(": name one")[0]
-        expected = "--sheet NAME" if "sheet" in found else "a header that can be read, in UTF-8"
+        expected = "a header that can be read" + (", in UTF-8" if reader is _csv else "")
+        expected = "--sheet NAME" if "sheet" in found else expected
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
         raise cannot_draft(path, error.strerror or "it can't be read", "a readable file") from None
