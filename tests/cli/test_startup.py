@@ -66,6 +66,17 @@ def test_a_light_command_imports_no_heavy_library_that_it_has_no_use_for(command
     assert {"crowdgate.anonymity.kl", "crowdgate.policy.decisions"} & modules == set()
 
 
+@pytest.mark.thorough
+def test_a_check_of_tables_imports_no_heavy_library(tmp_path: Path) -> None:
+    """The bundled policy has levels with uneven groups, and the check looks for smaller errors."""
+    main = "from crowdgate_flows.command import main; main()"
+    subprocess.run([sys.executable, "-c", main, "init", tmp_path / "own"], check=True, capture_output=True)
+    code, modules = imported("check policies/census_income_tables.yaml", tmp_path / "own")
+    assert code == "0"
+    assert not {*HEAVY} & modules
+    assert "crowdgate.kinds.tables.smaller_errors" in modules
+
+
 FOLDERS = [Path(__file__).parents[1] / "verify" / "kept" / str(FORMAT) / kind for kind in KINDS]
 
 

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from statistics import NormalDist
 
 import numpy as np
 
@@ -110,7 +111,7 @@ class DiscreteGaussian:
 
     def half_width(self, confidence: float = 0.95) -> int:
         """Return the least q with P(|noise| <= q) of at least `confidence`."""
-        quantile = float(-lazy_libraries.special.ndtri((1 - confidence) / 2))
+        quantile = -NormalDist().inv_cdf((1 - confidence) / 2)
         return _least(self, max(0, round(self.sigma * quantile)), confidence)
 
     def coverage(self, q: int) -> float:

@@ -132,6 +132,19 @@ def test_reflections_and_matrices_are_the_same_and_a_level_of_many_values_needs_
     assert found.variances[0] == pytest.approx(1 - 1 / 120_000)
 
 
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=40))
+@settings(max_examples=examples(50), deadline=None, derandomize=True)
+def test_a_basis_is_the_same_to_the_last_bit_with_and_without_sparse_matrices(codes: list[int]) -> None:
+    found = np.unique(codes, return_inverse=True)[1].reshape(-1)
+    levels = [level("exact", list(range(len(codes)))), level("groups", found.tolist())]
+    own = nesting.Nesting.of(levels)
+    rank = len(own.levels)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(nesting, "_DENSE", 0)
+        reflected = nesting.Nesting.of(levels).basis(rank)
+    assert np.array_equal(own.basis(rank), reflected)
+
+
 def test_a_swapped_order_of_codes_is_seen_through() -> None:
     """Two levels of equal size have equal groups under other codes."""
     axes = [{"race": RACE["exact"]}, {"race": RACE["swapped"]}]

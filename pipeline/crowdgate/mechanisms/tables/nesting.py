@@ -56,18 +56,27 @@ class LevelStep:
     def reflect(self, values: Floats) -> Floats:
         """Return the values after a Householder reflection in each group. The reflection is its own inverse and its own
         transpose."""
-        vectors, sums = self._reflections
-        return np.asarray(values - vectors[:, None] * (sums @ values)[self.parents])
+        return np.asarray(values - self._vectors[:, None] * (self._sums @ values)[self.parents])
+
+    def reflect_sparse(self, values: Floats) -> Floats:
+        """Return `reflect(values)`, to the last bit, where at most one value in each column and group is not 0. It
+        works on a matrix of few rows without SciPy, whose import takes longer."""
+        sums = np.where(self.parents == np.arange(len(self.sizes))[:, None], self._vectors, 0.0)
+        return np.asarray(values - self._vectors[:, None] * (sums @ values)[self.parents])
 
     @cached_property
-    def _reflections(self) -> tuple[Floats, Any]:
-        """Vectors a of length sqrt(2) in each group (v - a a'v reflects; 0 in groups of one value), and v -> a'v."""
+    def _vectors(self) -> Floats:
+        """Vectors a of length sqrt(2) in each group: v - a a'v reflects. 0 in groups of one value."""
         constant = 1 / np.sqrt(self.sizes)
         vectors = constant[self.parents]
         vectors[self.first] -= 1
-        vectors /= np.sqrt(np.where(self.sizes > 1, 1 - constant, 1.0))[self.parents]
+        return np.asarray(vectors / np.sqrt(np.where(self.sizes > 1, 1 - constant, 1.0))[self.parents])
+
+    @cached_property
+    def _sums(self) -> Any:
+        """The sparse matrix v -> a'v of all groups."""
         places = self.parents, np.arange(len(self.parents))
-        return vectors, lazy_libraries.sparse.csr_array((vectors, places), shape=(len(self.sizes), len(self.parents)))
+        return lazy_libraries.sparse.csr_array((self._vectors, places), shape=(len(self.sizes), len(self.parents)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +128,7 @@ class Nesting:
     def basis(self, rank: int) -> Floats:
         """Return the matrix that maps coordinates to the counts of the level with this rank (the map of `values`)."""
         if rank not in self._bases:
-            self._bases[rank] = self._values(np.eye(self.size(rank)), rank)
+            self._bases[rank] = self._basis(rank) if self._small(rank) else self._values(np.eye(self.size(rank)), rank)
         return self._bases[rank]
 
     def squared(self, coordinates: Floats, rank: int) -> Floats:
@@ -184,14 +193,26 @@ class Nesting:
     def _small(self, rank: int) -> bool:
         return self.size(rank) <= _DENSE
 
+    def _basis(self, rank: int) -> Floats:
+        if not rank:
+            return np.ones((1, 1))
+        step, before = self.steps[rank - 1], self.size(rank - 1)
+        coarser = np.pad(self.basis(rank - 1), ((0, 0), (0, self.size(rank) - before)))
+        return step.reflect_sparse(self._unreflected(coarser, np.eye(self.size(rank))[before:], step))
+
     def _values(self, coordinates: Floats, rank: int) -> Floats:
         if not rank:
             return coordinates
         step, before = self.steps[rank - 1], self.size(rank - 1)
-        reflected = np.empty_like(coordinates)
-        reflected[step.first] = self._values(coordinates[:before], rank - 1) / np.sqrt(step.sizes)[:, None]
-        reflected[step.rest] = coordinates[before:]
-        return step.reflect(reflected)
+        return step.reflect(self._unreflected(self._values(coordinates[:before], rank - 1), coordinates[before:], step))
+
+    @staticmethod
+    def _unreflected(coarser: Floats, contrasts: Floats, step: LevelStep) -> Floats:
+        """Return the counts of a coarser level at the first place of each of its groups, contrasts elsewhere."""
+        out = np.empty((len(step.parents), contrasts.shape[1]))
+        out[step.first] = coarser / np.sqrt(step.sizes)[:, None]
+        out[step.rest] = contrasts
+        return out
 
     def _transposed(self, values: Floats, rank: int) -> Floats:
         if not rank:
