@@ -15,6 +15,8 @@ import numpy.typing as npt
 from crowdgate.arrays import AnyIntegers, Integers
 
 Word = AnyIntegers
+Sums = npt.NDArray[Any]
+"""Sums of counts, in the counts' own type of integers or a wider one."""
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
 _BITS = 62
@@ -80,9 +82,10 @@ def _columns(span: tuple[int, ...], word: Word) -> list[AnyIntegers]:
     return found
 
 
-def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...], Integers]:
+def collapsed(tuples: Iterable[Word], counts: AnyIntegers) -> tuple[tuple[Word, ...], Sums]:
     """Return the distinct tuples in order, and for each the sum of its counts. Quick if a tuple and its count fit into
-    one number, and if the tuples are a few sorted runs."""
+    one number, and if the tuples are a few sorted runs. The sums have a type of integers for the sum of all counts, and
+    at least that of the counts."""
     words = list(tuples)
     if not len(counts):
         return tuple(words), counts
@@ -92,7 +95,7 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
     order = in_order(words)
     for i in range(len(words)):
         words[i] = words[i][order]  # one after another, so that only one word exists twice at a time
-    counts = counts[order]
+    counts = counts[order].astype(_type_of_sums(counts), copy=False)
     del order
     # first tuple of each run of equal ones: some word differs from the tuple before
     new = np.ones(len(counts), dtype=np.bool_)
@@ -106,18 +109,22 @@ def collapsed(tuples: Iterable[Word], counts: Integers) -> tuple[tuple[Word, ...
     return tuple(word[starts] for word in words), np.add.reduceat(counts, starts)
 
 
-def _collapsed_numbers(
-    words: Sequence[Word], widths: Sequence[int], counts: Integers
-) -> tuple[tuple[Word, ...], Integers]:
+def _type_of_sums(counts: AnyIntegers) -> np.dtype[Any]:
+    return np.promote_types(counts.dtype, _type_for(int(counts.sum(dtype=np.int64))))
+
+
+def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyIntegers) -> tuple[tuple[Word, ...], Sums]:
     """Return what `collapsed` returns, by sorting numbers instead of places: the bits of a tuple's words, and last
-    those of its count. `widths` are their numbers of bits.
+    those of its count. `widths` are their numbers of bits. The list of words is empty afterwards.
     """
     numbers = words[0].astype(np.int64)
     for word, width in zip([*words[1:], counts], widths[1:], strict=True):
         numbers <<= width
         numbers |= word
     numbers.sort()
-    found = [np.empty(len(numbers), dtype=word.dtype) for word in (*words, counts)]
+    types = [*(word.dtype for word in words), _type_of_sums(counts)]
+    words.clear()
+    found = [np.empty(len(numbers), dtype=each) for each in types]
     held = first = 0
     while first < len(numbers):
         last = _end_of_run(numbers, min(first + _STRETCH, len(numbers)), widths[-1])

@@ -170,12 +170,14 @@ def _size(partial: PartialCounts) -> int:
     return sum(map(len, partial.histograms.values())) + (len(partial.people.counts) if partial.people else 0)
 
 
-def _sum(partials: Sequence[PartialCounts]) -> PartialCounts:
+def _sum(partials: list[PartialCounts]) -> PartialCounts:
+    """Return the sum of the PartialCounts, and empty the list, so that their memory is free where it is needed."""
     facts = TableFacts()
     for each in partials:
         facts.add(each.facts)
     merged = {name: merge([each.histograms[name] for each in partials]) for name in partials[0].histograms}
     people = [each.people for each in partials if each.people is not None]
+    partials.clear()
     return PartialCounts(facts, merged, merge_people(people) if people else None)
 
 

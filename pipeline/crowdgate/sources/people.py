@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -36,21 +37,21 @@ _DIGITS = {16: 11, 32: 24, 64: 53}
 class RowsByPerson:
     """Rows counted by person and tuple: person `of[i]` (an index into `ids`) has `counts[i]` rows of tuple `words[i]`.
 
-    `ids` are the distinct usable ids of all rows, also of those that cleaning drops; `named` is the number of rows that
-    have one. `faults` marks the ids with an invalid cell in any of these rows: its first line in any column, then one
-    line for each of the `watched` ones. Confidential, like all counts.
+    `ids` are the distinct usable ids of all rows, also of those that cleaning drops: whole numbers of one type, or
+    bytes. `named` is the number of rows that have one. `faults` marks the ids with an invalid cell in any of these
+    rows: its first line in any column, then one line for each of the `watched` ones. Confidential, like all counts.
     """
 
     view: View
     ids: Any
     of: AnyIntegers
     words: tuple[Word, ...]
-    counts: Integers
+    counts: AnyIntegers
     named: int
     watched: tuple[str, ...]
     faults: Bools
 
-    @property
+    @cached_property
     def rows(self) -> Integers:
         """The number of rows of each of `ids` that cleaning retains."""
         return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
@@ -85,7 +86,7 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     (of, *words_), counts = collapsed((of[stays], *rows), each[keep][stays])
     named = int(each[numbers != NOBODY].sum())
     return RowsByPerson(
-        view, names, of, tuple(words_), counts, named, watched, _people_marks(faulty, numbers, len(names))
+        view, names, of, tuple(words_), _narrow(counts), named, watched, _people_marks(faulty, numbers, len(names))
     )
 
 
@@ -107,53 +108,68 @@ def _codes(view: View, records: Records) -> Iterator[Codes]:
         yield retained_values(lookup_of(column, level)[column.indices], records.keep)
 
 
-def merge_people(parts: Sequence[RowsByPerson]) -> RowsByPerson:
-    """Return the rows of all parts (at least one), counted by person and tuple over the whole table."""
-    parts = [part for part in parts if part.named or len(part.ids)] or parts[:1]
+def merge_people(parts: list[RowsByPerson]) -> RowsByPerson:
+    """Return the rows of all parts (at least one), counted by person and tuple over the whole table. The list of parts
+    is empty afterwards, so that their memory is free where nothing else holds them."""
+    parts[:] = [part for part in parts if part.named or len(part.ids)] or parts[:1]
     if len(parts) == 1:
-        return parts[0]
-    # ids of all parts in one dictionary; `numbers` leads from a part's id to its place there
-    with system_memory_pool():
-        ids = pa.chunked_array([part.ids for part in parts], pa.large_binary())
-        together = ids.dictionary_encode().combine_chunks()
-    ends = np.cumsum([0, *(len(part.ids) for part in parts)])
-    numbers = together.indices.to_numpy(zero_copy_only=False)
-    # a part's ids begin at its end of the one before
-    of = np.concatenate([numbers[ends[i] : ends[i + 1]][part.of] for i, part in enumerate(parts)])
-    words = [np.concatenate([part.words[i] for part in parts]) for i in range(len(parts[0].words))]
-    counts = np.concatenate([part.counts for part in parts])
-    (of, *words), counts = collapsed((of, *words), counts)
-    # a fault in any part is a fault of the person
-    faults = np.zeros((len(parts[0].faults), len(together.dictionary)), dtype=np.bool_)
-    for i, part in enumerate(parts):
-        faults[:, numbers[ends[i] : ends[i + 1]]] |= part.faults
-    named, watched = sum(part.named for part in parts), parts[0].watched
-    return RowsByPerson(parts[0].view, together.dictionary, of, tuple(words), counts, named, watched, faults)
+        return parts.pop()
+    ids, *columns, counts, faults = _together(parts)
+    view, watched, named = parts[0].view, parts[0].watched, sum(part.named for part in parts)
+    parts.clear()  # the memory of the parts and their columns is needed to sort
+    (of, *words), counts = collapsed((columns.pop(0) for _ in range(len(columns))), counts)
+    return RowsByPerson(view, ids, of, tuple(words), _narrow(counts), named, watched, faults)
+
+
+def _together(parts: Sequence[RowsByPerson]) -> list[Any]:
+    """Return the ids of all parts, one after another the people, words and counts of their entries, and the marks of
+    people with faults, which a fault in any part gives them."""
+    ids, numbers = _places([part.ids for part in parts])
+    pairs = list(zip(numbers, parts, strict=True))
+    faults = np.zeros((len(parts[0].faults), len(ids)), dtype=np.bool_)
+    for places, part in pairs:
+        faults[:, places] |= part.faults
+    of = np.concatenate([places[part.of] for places, part in pairs])
+    columns = zip(*([*part.words, part.counts] for part in parts), strict=True)
+    return [ids, of, *map(np.concatenate, columns), faults]
+
+
+def _narrow(counts: AnyIntegers) -> AnyIntegers:
+    """Return the counts in the smallest type of signed integers that holds them: most people have few equal rows."""
+    return counts.astype(np.min_scalar_type(-int(counts.max(initial=0)) - 1))
 
 
 def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histogram:
     """Return the histogram of a random subset of the rows: at most `most` rows of each person, every choice of them
     equally likely.
     """
+    counts = _retained(people, most, key)
+    stays = counts > 0
     # person ids are dropped
-    return collapse(people.view.names, people.view.sizes, *bounded_entries(people, most, key)[1:])
+    words, sums = collapsed((word[stays] for word in people.words), counts[stays].astype(np.int64))
+    return collapse(people.view.names, people.view.sizes, Packing.of(people.view.sizes).unpack(words), sums)
 
 
 def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
     """Return a random choice of at most `most` rows of each person, as entries: their people, their tuples (one array
     per column) and their numbers of rows.
     """
-    # how many rows each person has, and which entries are of a person with too many
+    counts = _retained(people, most, key)
+    stays = counts > 0
+    codes = Packing.of(people.view.sizes).unpack([word[stays] for word in people.words])
+    return people.of[stays], list(codes), counts[stays].astype(np.int64)
+
+
+def _retained(people: RowsByPerson, most: int, key: SecretKey) -> AnyIntegers:
+    """Return the number of retained rows of each entry."""
+    # which entries are of a person with too many rows
     over = (people.rows > most)[people.of]
     counts = people.counts.copy()
     counts[over] = _chosen(people, np.flatnonzero(over), most, key)
-    # back to columns
-    codes = Packing.of(people.view.sizes).unpack(people.words)
-    stays = counts > 0
-    return people.of[stays], [column[stays] for column in codes], counts[stays]
+    return counts
 
 
-def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
+def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> AnyIntegers:
     """Return the number of retained rows of each of these entries: each person retains the `most` rows with the
     smallest draws.
     """
@@ -173,19 +189,20 @@ def _stretches(owner: AnyIntegers) -> list[int]:
     return edges
 
 
-def _chosen_of(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> Integers:
+def _chosen_of(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> AnyIntegers:
     """Return the number of retained rows of each of these entries, which are all entries of some people."""
-    counts = people.counts[entries]
+    counts = people.counts[entries].astype(np.int64)
     # one line per row again: its entry, and which of the entry's equal rows it is
     entry = np.repeat(np.arange(len(entries)), counts)
     copy = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
     # the persons of these rows, numbered from 0, and a draw for each row
     owner = people.of[entries][entry]
     who, place = np.unique(owner, return_inverse=True)
-    ids = people.ids.take(pa.array(who)).to_pylist()
+    ids = _as_text(people.ids.take(pa.array(who))).to_pylist()
     draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
     # retained rows, counted by entry
-    return np.bincount(entry[smallest(place, draws, most)], minlength=len(entries)).astype(np.int64)
+    retained = np.bincount(entry[smallest(place, draws, most)], minlength=len(entries))
+    return retained.astype(people.counts.dtype)
 
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
@@ -211,27 +228,52 @@ def _by_owner_and_draw(owner: AnyIntegers, draws: Draws) -> AnyIntegers:
 
 
 def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
-    """Return the distinct usable ids, and for every row the index of its id among them, or NOBODY."""
+    """Return the distinct usable ids, and for every row the index of its id among them, or NOBODY. Whole numbers of one
+    type stay such, in order: they are compared more quickly than their texts."""
+    if _are_numbers(cells):
+        return _numbered_integers(pa.chunked_array(cells))
     with system_memory_pool():
-        ids, indices = _distinct(cells)
-        numbers = indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
+        encoded = _texts(cells).dictionary_encode()
+        ids, numbers = encoded.dictionary, encoded.indices.fill_null(NOBODY).to_numpy(zero_copy_only=False)
         # from a place among all distinct ids to one among the usable ones; the last entry serves nulls (place -1)
         named = _names_person(ids)
         places = np.append(np.where(named, np.cumsum(named) - 1, NOBODY), NOBODY).astype(np.int32)
         return ids.filter(pa.array(named)), places[numbers]
 
 
-def _distinct(cells: Sequence[Any]) -> tuple[Any, Any]:
-    """Return the distinct ids as bytes, and for every row the index of its id among them or null. Whole numbers of one
-    type are compared as such, which is quicker than their texts.
-    """
-    kinds = {each.type for each in cells}
-    if len(kinds) == 1 and pa.types.is_integer(kind := kinds.pop()):
-        encoded = pa.chunked_array(cells, kind).combine_chunks().dictionary_encode()
-        return _as_bytes(encoded.dictionary), encoded.indices
-    texts = [_as_bytes(each) if pa.types.is_integer(each.type) else each for each in cells]
-    encoded = pa.chunked_array(texts, pa.large_binary()).combine_chunks().dictionary_encode()
-    return encoded.dictionary, encoded.indices
+def _numbered_integers(cells: Any) -> tuple[Any, Codes]:
+    numbers = np.full(len(cells), NOBODY, dtype=np.int32)
+    ids, numbers[cells.is_valid().to_numpy()] = np.unique(cells.drop_null().to_numpy(), return_inverse=True)
+    return pa.array(ids), numbers
+
+
+def _places(parts: Sequence[Any]) -> tuple[Any, list[Integers]]:
+    """Return the distinct ids of some parts, which are distinct in each part, and for each part the places of its ids
+    among them."""
+    if _are_numbers(parts):
+        numbers = [part.to_numpy() for part in parts]
+        ids = np.sort(np.concatenate(numbers))
+        ids = ids[np.diff(ids, prepend=ids[:1] - 1) != 0]  # np.unique hashes, which took 70 times as long
+        return pa.array(ids), [np.searchsorted(ids, part).astype(np.int32) for part in numbers]
+    with system_memory_pool():
+        encoded = _texts(parts).dictionary_encode()
+        places = encoded.indices.to_numpy(zero_copy_only=False)
+    return encoded.dictionary, np.split(places, np.cumsum([len(part) for part in parts])[:-1])
+
+
+def _are_numbers(ids: Sequence[Any]) -> bool:
+    """Return whether ids are whole numbers of one type."""
+    return len({each.type for each in ids}) == 1 and pa.types.is_integer(ids[0].type)
+
+
+def _texts(ids: Sequence[Any]) -> Any:
+    """Return all ids, whole numbers or bytes, in one array of bytes."""
+    return pa.chunked_array([_as_text(each) for each in ids], pa.large_binary()).combine_chunks()
+
+
+def _as_text(ids: Any) -> Any:
+    """Return ids that are whole numbers or bytes as bytes."""
+    return _as_bytes(ids) if pa.types.is_integer(ids.type) else ids
 
 
 def _as_bytes(cells: Any) -> Any:
