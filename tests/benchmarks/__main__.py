@@ -139,6 +139,8 @@ def _core_work(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     alone = "release of the table"
     yield Row(alone, [*COMMAND, "release", policy, "--as-of", SLOT], written)
     yield Row(f"{alone}, 2 workers", [*COMMAND, "release", policy, "--as-of", LATER, "--workers", "2"], alone)
+    persons = make_people_workshop(folder / "persons", data, "0.5", persons=True)
+    yield Row(f"{alone}, of persons", [*COMMAND, "release", persons, "--as-of", SLOT], alone)
     yield Row(arrow, ["-c", _core("count_by_pyarrow", str(data))])
     yield Row(duckdb, _with("duckdb", _core("count_by_duckdb", str(data))), arrow)
     yield Row("Polars: count groups", _with("polars", _core("count_by_polars", str(data))), arrow)

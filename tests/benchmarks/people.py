@@ -37,14 +37,22 @@ COLUMNS = (
 """10 x 2 x 5 x 6 x 4 x 9 x 2 x 2 x 5 = 432,000 classes that could occur."""
 
 
+MOST_ROWS = 2
+"""The number of rows of a person that count, of 10 / 3 rows on average."""
+
+
 def write_people(path: Path, rows: int, seed: int = 1) -> None:
-    """Rows drawn independently; in every column a value is likelier the earlier it comes."""
+    """Rows drawn independently; in every column a value is likelier the earlier it comes. The number of their person
+    is drawn from 3 in 10 rows."""
     random = np.random.default_rng(seed)
-    schema = pa.schema([(column.name, pa.int64() if column.number else pa.string()) for column in COLUMNS])
+    known = [(column.name, pa.int64() if column.number else pa.string()) for column in COLUMNS]
+    schema = pa.schema([*known, ("person", pa.int64())])
     with pq.ParquetWriter(path, schema, compression="snappy") as out:
         for start in range(0, rows, ROW_GROUP):
             count = min(ROW_GROUP, rows - start)
-            out.write_table(pa.table([_cells(column, count, random) for column in COLUMNS], schema=schema), ROW_GROUP)
+            persons = pa.array(random.integers(10**9, 10**9 + max(1, rows * 3 // 10), count))
+            cells = [*(_cells(column, count, random) for column in COLUMNS), persons]
+            out.write_table(pa.table(cells, schema=schema), ROW_GROUP)
 
 
 def _cells(column: Column, count: int, random: np.random.Generator) -> pa.Array:
@@ -59,8 +67,8 @@ def _labels(column: Column) -> list[str]:
     return [f"{column.name} {i}" for i in range(column.size)]
 
 
-def make_people_workshop(root: Path, data: Path, beta: str) -> Path:
-    """A working copy that releases the table; returns its policy."""
+def make_people_workshop(root: Path, data: Path, beta: str, *, persons: bool = False) -> Path:
+    """A working copy that releases the table, of rows or of persons; returns its policy."""
     from crowdgate.ledger import ledger
 
     for folder in ("policies/budgets", "data_contracts", "ledger"):
@@ -68,15 +76,17 @@ def make_people_workshop(root: Path, data: Path, beta: str) -> Path:
     url = f"sqlite:///{root / 'ledger' / 'ledger.db'}"
     ledger_id = ledger.create(url, "bench")
     (root / "crowdgate.toml").write_text(f'ledger = "{url}"\n')
-    (root / "data_contracts" / "people.yaml").write_text(_contract(data))
-    (root / "policies" / "budgets" / "people.yaml").write_text(_BUDGET.format(ledger=ledger_id))
+    (root / "data_contracts" / "people.yaml").write_text(_contract(data, persons))
+    unit = "person:person" if persons else "row"
+    (root / "policies" / "budgets" / "people.yaml").write_text(_BUDGET.format(ledger=ledger_id, unit=unit))
     policy = root / "policies" / "people.yaml"
     policy.write_text(_policy(beta))
     return policy
 
 
-def _contract(data: Path) -> str:
-    head = _CONTRACT.format(data=data, rows=max(1000, pq.read_metadata(data).num_rows))
+def _contract(data: Path, persons: bool) -> str:
+    unit = f"{{person: person, rows: {MOST_ROWS}}}" if persons else "row"
+    head = _CONTRACT.format(data=data, unit=unit, rows=max(1000, pq.read_metadata(data).num_rows))
     return head + "".join(_attribute(column) for column in COLUMNS)
 
 
@@ -111,10 +121,13 @@ servers: [{{server: local, type: local, path: {data}, format: parquet}}]
 schema:
   - name: people
     customProperties:
-      - {{property: privacyUnit, value: row}}
+      - {{property: privacyUnit, value: {unit}}}
       - {{property: rowsAtMost, value: {rows}}}
       - {{property: population, value: people}}
     properties:
+      - name: person
+        logicalType: integer
+        customProperties: [{{property: privacyRole, value: direct-identifier}}]
 """
 _ATTRIBUTE = """\
       - name: {name}
@@ -128,7 +141,7 @@ _BUDGET = """\
 apiVersion: crowdgate/v1
 kind: PrivacyBudget
 metadata: {{name: people, owner: bench}}
-spec: {{ledger: {ledger}, epsilon: 1000, delta: 0.001, people: 1000000000}}
+spec: {{ledger: {ledger}, unit: {unit}, epsilon: 1000, delta: 0.001, people: 1000000000}}
 """
 _POLICY = """\
 apiVersion: crowdgate/v1
