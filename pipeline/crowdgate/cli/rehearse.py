@@ -59,7 +59,7 @@ def show(found: RehearsalResult) -> None:
     elif found.unrelated:
         typer.echo(f"no public counts relate {pairs_text(found.apart)}: {advice}")
     typer.echo(
-        f"simulated rows of {found.people} people (--people N: of fewer); no table was read, nothing was charged or"
+        f"simulated rows of {found.people} people (--people N for fewer); no table was read, nothing was charged or"
         " signed"
     )
     typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
