@@ -270,12 +270,13 @@ def test_a_third_column_that_is_counted_apart_leaves_the_released_ones_related(c
 
 
 def test_cells_are_empty_as_often_as_a_release_counted_them(clinic: Workshop) -> None:
-    """Of 1,000 people every third ward of an old person is unknown: 167 are expected, 15 the standard deviation with
-    the noise of the release (Laplace noise of scale .05 adds none). A deviation of six has probability 1e-8; the seed
-    is fixed."""
+    """A third of 500 old people has no ward: 167 of 1,000 simulated ones are expected, with a standard deviation of 12.
+
+    Laplace noise of scale 1/20 adds nothing. A deviation of six has probability 1e-8; the seed is fixed.
+    """
     made = rows_of_a_release(clinic, "{all: 2}", unknown=3)
     wards = made.table["ward"].to_pylist()
-    assert abs(wards.count(None) - 167) < 6 * 15
+    assert abs(wards.count(None) - 167) < 6 * 12
     assert not made.table["age"].null_count, "a cell of age would drop its row, and is not counted"
 
 

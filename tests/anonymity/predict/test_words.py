@@ -69,7 +69,7 @@ def test_what_is_nearly_certain_or_impossible_is_neither() -> None:
 
 
 def test_a_probability_whose_inverse_is_no_float_is_still_told() -> None:
-    """Of 18,743 people in 26 bins 1e-315 are expected to be unique."""
+    """About 1e-315 of 18,743 people in 26 bins are expected to be unique."""
     found = predict_singletons(Bins.uniform(26), 18_743)
     assert 0 < found.singletons < 1e-308
     assert 0 <= found.at_least_one <= found.singletons
