@@ -16,7 +16,12 @@ from crowdgate.guarantee import Part
 from crowdgate.histogram import Histogram, View, split
 from crowdgate.kind.drawing import Draws, vector_noise
 from crowdgate.kind.prior import CountsAtLevels, ExpectedCounts, Prior
-from crowdgate.kinds.rows.use_forecast import SimulatedReleases, measured_values, use_listing
+from crowdgate.kinds.rows.use_forecast import (
+    SimulatedReleases,
+    measured_values,
+    simulated_releases,
+    use_listing,
+)
 from crowdgate.mechanisms.rows.safe_k import SafeK
 from crowdgate.mechanisms.tables.answers import TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
@@ -69,7 +74,7 @@ def test_each_measure_is_within_its_forecast_in_89_of_100_releases(name: str) ->
     full, pilot, draws = table_of(known), pilot_of(safe, known), np.random.default_rng(5)
     held: Counter[str] = Counter()
     for _ in range(PILOTS):
-        (listing,) = use_listing(safe, expected(pilot, full, safe, known, draws))
+        (listing,) = use_listing(safe, simulated_releases(safe, expected(pilot, full, safe, known, draws)))
         for true in releases(safe, known, full, draws):
             held.update(
                 str(row["measure"]) for row in listing.rows

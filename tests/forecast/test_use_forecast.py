@@ -55,6 +55,25 @@ def test_the_forecast_from_a_release_is_near_what_the_next_one_measures(
 
 
 @pytest.mark.thorough
+def test_a_plan_counts_the_simulated_releases_that_pass_each_gate_on_rows(
+    bought: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By each gate's own limit: 6 classes of about 50 rows are released, and never 500 rows."""
+    assert crowdgate("release", bought.policy, "--as-of", "2030-01-01") == 0
+    limits = (("released_classes", 2), ("effective_rows", 500))
+    gates = "".join(f"    - {{measure: {name}, at_least: {least}}}\n" for name, least in limits)
+    bought.edit(bought.policy, "  gates:\n", f"  gates:\n{gates}")
+    capsys.readouterr()
+    assert crowdgate("plan", bought.policy, "--from", bought.release_dir("2030-01-01"), "--json") == 0
+    basis = {each["gate"]: each["basis"] for each in json.loads(capsys.readouterr().out)["forecast"]["gates"]}
+    assert basis["released_classes at least 2"].endswith("; 20 of 20 simulated releases pass")
+    assert basis["effective_rows at least 500"].endswith("; 0 of 20 simulated releases pass")
+    assert "simulated" not in basis["singletons at most 500"], "its gate reads the table, with noise"
+    assert crowdgate("plan", bought.policy) == 0
+    assert "simulated releases pass" not in capsys.readouterr().out
+
+
+@pytest.mark.thorough
 def test_rows_that_would_mislead_are_advised_against(bought: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     """Classes have 150 people at most, of whom 75 are sampled: almost none reaches k = 140."""
     rows = good_rows(900)

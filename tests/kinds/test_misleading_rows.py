@@ -19,7 +19,7 @@ from crowdgate.gate import Outcome, judge
 from crowdgate.guarantee import Part
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.prior import ExpectedCounts
-from crowdgate.kinds.rows.use_forecast import BAD, SimulatedReleases, use_listing
+from crowdgate.kinds.rows.use_forecast import BAD, SimulatedReleases, simulated_releases, use_listing
 from crowdgate.kinds.rows.use_forecast import GOOD as FORECAST
 from crowdgate.measures import MEASURES
 from crowdgate.mechanisms.rows.charge_names import MARGINS_PART
@@ -121,7 +121,7 @@ def test_rows_that_mislead_are_withheld_by_more_than_one_gate_and_forecast_as_su
     make, columns = MISLEADING[name]
     safe, joint = planned(make(), columns)
     assert all(len(stopped) > 1 for stopped in failing(safe, joint))
-    assert [listing.note for listing in use_listing(safe, joint)] == [BAD]
+    assert [listing.note for listing in use_listing(safe, simulated_releases(safe, joint))] == [BAD]
 
 
 @pytest.mark.thorough
@@ -130,4 +130,4 @@ def test_rows_of_fewer_columns_pass(name: str) -> None:
     make, columns = GOOD[name]
     safe, joint = planned(make(), columns)
     assert failing(safe, joint) == [set()] * RELEASES
-    assert [listing.note for listing in use_listing(safe, joint)] == [FORECAST]
+    assert [listing.note for listing in use_listing(safe, simulated_releases(safe, joint))] == [FORECAST]

@@ -151,6 +151,13 @@ def test_a_plan_says_whether_the_budget_pays_for_several_releases(
     assert found == {"number": releases, "in_budget": releases <= 3, "past_gates": True}
 
 
+def test_a_plan_says_that_a_gate_withholds_all_releases(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    workshop.edit(workshop.policy, "{measure: pso_bound, at_most: 1}", "{measure: pso_bound, at_most: 0.1}")
+    assert crowdgate("plan", workshop.policy, "--releases", "3") == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "pso_bound at most 0.1 withholds all of them. Together" in said
+
+
 def test_a_plan_of_a_lifetime_says_what_all_releases_keep(renyi: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert crowdgate("plan", renyi.policy, "--releases", "2") == 0
     said = " ".join(capsys.readouterr().out.split())

@@ -118,12 +118,14 @@ def test_columns_that_the_pilot_lacks_are_not_guessed_and_are_named(
     assert "ward" in policy.read_text(encoding="utf-8")
     assert "age" not in stated(policy)["mechanism"]["levels"]  # type: ignore[index]
     capsys.readouterr()
+    assert crowdgate(*line[:-2], "--name", "apart") == 0
+    assert f"names no pilot release. Give --pilot {workshop.root / PILOT}\n" in capsys.readouterr().out
     assert crowdgate(*line, "--name", "stated", "--attributes", "age,ward") == 0
     assert "The pilot release does not count age: forecasts that need them are unknown." in capsys.readouterr().out
     workshop.edit(workshop.policy, "spec:\n", f"spec:\n  pilot: {PILOT}\n")
     assert crowdgate("rehearse", workshop.policy, "--to", workshop.root / "out") in (0, 3)
     said = capsys.readouterr().out
     assert (
-        "no public counts of age: gates that read rows are unknown (the pilot release lacks them; give --from" in said
+        "no public counts of age: gates that read rows are unknown (the pilot release lacks them: give --from" in said
     )
     assert "--template pilot" not in said

@@ -1,5 +1,6 @@
 """The command that rehearses a policy."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +14,9 @@ from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
 UNKNOWN = "gates that read rows are unknown"
 SOURCES = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
-OF_PILOT = "the pilot release lacks them; give --from a release that has them"
+OF_PILOT = "the pilot release lacks them: give --from a release that has such tables, or plan rows of other columns"
+MOST_PAIRS = 3
+"""The greatest number of pairs that a line names."""
 
 
 def rehearse(
@@ -40,6 +43,13 @@ def rehearse(
         raise typer.Exit(WITHHELD)
 
 
+def pairs_text(pairs: Sequence[tuple[str, str]]) -> str:
+    """Return the first pairs of columns, and how many more there are."""
+    named = [f"{one} and {other}" for one, other in pairs[:MOST_PAIRS]]
+    more = len(pairs) - len(named)
+    return "; ".join([*named, *([f"{more} more"] if more else [])])
+
+
 def show(found: RehearsalResult) -> None:
     """Print the result of a simulated run."""
     typer.echo(f"rehearsed: {found.outcome} {found.result.release_id}")
@@ -47,8 +57,11 @@ def show(found: RehearsalResult) -> None:
     if found.unknown:
         typer.echo(f"no public counts of {', '.join(found.unknown)}: {advice}")
     elif found.unrelated:
-        typer.echo(f"no public counts relate {', '.join(found.apart)} to all other released columns: {advice}")
-    typer.echo(f"simulated rows of {found.people} people; no table was read, nothing was charged or signed")
+        typer.echo(f"no public counts relate {pairs_text(found.apart)}: {advice}")
+    typer.echo(
+        f"simulated rows of {found.people} people (--people N for fewer); no table was read, nothing was charged or"
+        " signed"
+    )
     typer.echo("as a first release: earlier ones, and the bound with them, are in `crowdgate check`")
     for words in dict.fromkeys(found.drawn_from.values()):
         columns = ", ".join(name for name, own in found.drawn_from.items() if own == words)

@@ -64,7 +64,7 @@ def verify(
         stated["waived"] = [json_fields(gate) for gate in said.verdicts if gate.verdict.waived]
         print_json({"outcome": "verified", **stated, **origin})
     else:
-        typer.echo(f"{folder} holds what it claims: {said.release.id}")
+        typer.echo(f"verified {said.release.id}: its files are what its manifest states")
         for line in said.guarantee.plain or ():
             typer.echo(line)
         typer.echo(" ".join(said.guarantee.words))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +160,8 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     stored = stored_figures(plan, opened, public=source is None)
     expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
     found = ledger_status(plan, opened, day)
-    beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate))
+    simulated = partial(_simulated, expected) if known.source is not None else (lambda *_: None)
+    beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate), simulated)
     foretold = chances(beforehand, found, day)
     expected = _with_history(expected, plan, beforehand.past or ())
     return Outlook(plan, known, expected, releases, found, bounds, foretold, stored)
@@ -187,6 +188,11 @@ def _by_counts(
 ) -> tuple[PassProbability, str] | None:
     odds = expected.odds(*gate)
     return None if odds is None else (odds, known.source or "the contract's public margins")
+
+
+def _simulated(expected: Forecast, rule: GateRule, measure: Measure) -> str | None:
+    found = expected.passes(rule, measure)
+    return None if found is None else f"{found[0]} of {found[1]} simulated releases pass"
 
 
 def people_times_delta(plan: Plan) -> Fraction:

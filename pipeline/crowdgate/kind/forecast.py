@@ -137,6 +137,16 @@ def no_pass_probability(*_: object) -> PassProbability | None:
     return None
 
 
+SimulatedPasses = Callable[["GateRule", "Measure"], tuple[int, int] | None]
+"""The number of simulated releases that pass a gate, and of all; None if nothing is simulated for it. It is no
+probability: the counts that are simulated from do not determine the table."""
+
+
+def no_simulated_passes(*_: object) -> tuple[int, int] | None:
+    """Return None for any gate: no release is simulated."""
+    return None
+
+
 @dataclass(frozen=True)
 class RetainedPeople:
     """The expected share of the table's people who are in the release, or an upper bound on it. `text` states it in a
@@ -164,6 +174,7 @@ class Forecast:
     """The attributes, at their levels, whose tables are worth comparing with other kinds."""
     retained: Callable[[], RetainedPeople] = RetainedPeople
     odds: GateOdds = no_pass_probability
+    passes: SimulatedPasses = no_simulated_passes
 
     @cached_property
     def figures(self) -> tuple[Figure, ...]:

@@ -129,7 +129,8 @@ class BudgetLeft:
         fit = "fit" if releases <= self.releases else "do not fit"
         said = [f"{many} {fit} into the budget left, which pays for {self.releases}."]
         if self.stops is not None and self.passing < releases:
-            said.append(f"{self.stops.gate} withholds all of them but the first {self.passing}.")
+            first = f" but the first {self.passing}" if self.passing else ""
+            said.append(f"{self.stops.gate} withholds all of them{first}.")
         if self.lifetime is not None:
             epsilon, delta = decimal(self.cap.epsilon), decimal(self.cap.delta)
             return [*said, f"With all other releases of these people they keep epsilon {epsilon}, delta {delta}."]

@@ -47,7 +47,8 @@ class Prediction:
         kept between the mean as an upper bound (Markov) and a lower bound from mean and spread (Cauchy-Schwarz)."""
         if not self.singletons:
             return 0.0
-        least = 1 / (1 + (self.spread / self.singletons) ** 2)
+        ratio = self.spread / self.singletons
+        least = 1 / (1 + ratio * ratio)  # a square that is too large for a float is inf, where ** would raise
         found = max(least, min(-expm1(self.none.value), self.singletons))
         return 1.0 if self.none.value == -inf else min(found, BELOW_ONE)
 

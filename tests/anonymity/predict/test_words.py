@@ -68,6 +68,13 @@ def test_what_is_nearly_certain_or_impossible_is_neither() -> None:
     assert predict_singletons(Bins.uniform(7), 8).all_singletons == 0
 
 
+def test_a_probability_whose_inverse_is_no_float_is_still_told() -> None:
+    """About 1e-315 of 18,743 people in 26 bins are expected to be unique."""
+    found = predict_singletons(Bins.uniform(26), 18_743)
+    assert 0 < found.singletons < 1e-308
+    assert 0 <= found.at_least_one <= found.singletons
+
+
 def test_a_logarithm_of_0_is_null_in_json(capsys: pytest.CaptureFixture[str]) -> None:
     def fail(text: str) -> Any:
         raise AssertionError(f"{text} is no JSON")

@@ -37,6 +37,9 @@ ByCounts = Callable[["GateRule", "Measure", "Static"], tuple[PassProbability, st
 """A function that returns the probability from public counts, and their description; None if they do not determine it.
 """
 
+Simulated = Callable[["GateRule", "Measure"], str | None]
+"""A function that returns how many simulated releases pass a gate, in words; None if none are simulated."""
+
 
 @dataclass(frozen=True)
 class GateChance:
@@ -144,6 +147,7 @@ class NextRelease:
     register: Register | None
     past: Sequence[PastRun] | None
     counts: ByCounts
+    simulated: Simulated
     register_fault: str | None = None
 
     def reach(self, rule: GateRule, measure: Measure) -> GateReach:
@@ -165,12 +169,16 @@ class NextRelease:
 
 
 def next_release(
-    plan: Plan, opened: OpenedLedger, standing: LedgerStatus, counts: ByCounts = lambda *_: None
+    plan: Plan,
+    opened: OpenedLedger,
+    standing: LedgerStatus,
+    counts: ByCounts = lambda *_: None,
+    simulated: Simulated = lambda *_: None,
 ) -> NextRelease:
     """Return the facts about the next release of a policy with this status in its ledger."""
     register, fault = (None, None) if plan.bundle.register is None else _register(plan)
     static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
-    return NextRelease(plan, static, register, past_runs(plan, opened), counts, fault)
+    return NextRelease(plan, static, register, past_runs(plan, opened), counts, simulated, fault)
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
@@ -219,7 +227,8 @@ def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbab
         return by_counts[0], f"from {by_counts[1]}", {}
     if odds is not None:
         return odds, f"from {found.words(rule)}", distances_by_run(rule, measure, found)
-    return None, "its ledger can't be read here" if past is None else found.words(rule), {}
+    reason = "its ledger can't be read here" if past is None else found.words(rule)
+    return None, "; ".join(each for each in (reason, of.simulated(rule, measure)) if each is not None), {}
 
 
 def _audits(plan: Plan) -> Audits:

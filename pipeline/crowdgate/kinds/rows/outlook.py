@@ -19,12 +19,13 @@ from crowdgate.kinds.rows.expected_retention import ERROR_FACTOR, UNRELATED_NOTE
 from crowdgate.kinds.rows.gate_chances import pass_probabilities
 from crowdgate.kinds.rows.splits import splits
 from crowdgate.kinds.rows.trade_offs import trade_offs
-from crowdgate.kinds.rows.use_forecast import use_listing
+from crowdgate.kinds.rows.use_forecast import simulated_passes, simulated_releases, use_listing
 from crowdgate.limits import MOST_CELLS_FITTED, MOST_FORECASTS
 from crowdgate.mechanisms.rows.spec import Candidates, MarginsSpec, SafeKAnonymity, SampleSource
 from crowdgate.number_text import BOUND, SHARE, Value, format_value, percent
 
 if TYPE_CHECKING:
+    from crowdgate.candidate import Candidate
     from crowdgate.hierarchy import Level
     from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior
     from crowdgate.mechanisms.rows.safe_k import SafeK
@@ -77,6 +78,7 @@ def outlook(safe: SafeK, prior: Prior) -> Forecast:
         compared=safe.levels,
         retained=lambda: _retained_people(safe.beta, expected.kept, expected.at_most),
         odds=pass_probabilities(safe, prior),
+        passes=lambda rule, measure: simulated_passes(expected.simulated, rule, measure),
     )  # fmt: skip
 
 
@@ -103,6 +105,11 @@ class _PlannedRetention:
 
         assert self.kept is not None, "plain errors are known"
         return WeightedErrors(self.safe, self.kept).errors
+
+    @cached_property
+    def simulated(self) -> tuple[Candidate, ...]:
+        """Simulated releases of weighted rows; none if no counts relate the columns."""
+        return simulated_releases(self.safe, None if self.kept is None else self.kept.joint)
 
     @property
     def plain_errors(self) -> Errors:
@@ -149,7 +156,7 @@ def _listings(safe: SafeK, prior: Prior, expected: _PlannedRetention) -> Iterato
     yield _retention_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
     yield _retention_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
                         _recommended_row(safe, prior, joint), note)  # fmt: skip
-    yield from use_listing(safe, joint)
+    yield from use_listing(safe, expected.simulated)
     yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.candidate import Candidate, Measurement, OutputType, Static
+from crowdgate.gate import Outcome, judge
 from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, public_draws, vector_noise
@@ -27,6 +28,7 @@ from crowdgate.policy.policy import GateRule
 
 if TYPE_CHECKING:
     from crowdgate.kind.prior import ExpectedCounts
+    from crowdgate.measures import Measure
     from crowdgate.mechanisms.rows.safe_k import SafeK
 
 DRAWS = 20
@@ -38,6 +40,8 @@ SHARES = ("represented_share", "margins_met", "worst_share_error")
 """The measures that are at most 1; all others are whole numbers."""
 LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
 """The limits of the templates, beyond which other releases are recommended."""
+SIMULATED = (OutputType.ROWS, OutputType.MARGINS)
+"""The parts of a simulated release that gates can be judged on."""
 COLUMNS = (
     ListingColumn("measure", "measure"),
     ListingColumn("value", "median", ".6g", "unknown"),
@@ -88,16 +92,33 @@ class SimulatedReleases:
         )  # fmt: skip
 
 
-def use_listing(safe: SafeK, joint: ExpectedCounts | None) -> Iterator[Listing]:
-    """Yield the forecast of each measure of weighted rows, with what to do if they would mislead; nothing for a policy
-    without margins."""
+def simulated_releases(safe: SafeK, joint: ExpectedCounts | None) -> tuple[Candidate, ...]:
+    """Return simulated releases of weighted rows; none for a policy without margins, or if no counts relate its
+    columns."""
+    if safe.margins is None or joint is None or joint.basis in (Basis.MARGINS, Basis.PARTLY):
+        return ()
+    return tuple(SimulatedReleases(safe, joint))
+
+
+def simulated_passes(releases: Sequence[Candidate], rule: GateRule, measure: Measure) -> tuple[int, int] | None:
+    """Return the number of these releases that pass a gate on released rows or their weights, and of all; None for
+    other gates, and without releases."""
+    if not releases or measure.of_candidate is None or measure.register or measure.shape not in SIMULATED:
+        return None
+    outcomes = [judge(rule, measure.of_candidate(each, rule)) for each in releases]
+    return outcomes.count(Outcome.PASS), len(outcomes)
+
+
+def use_listing(safe: SafeK, releases: Sequence[Candidate]) -> Iterator[Listing]:
+    """Yield the forecast of each measure of weighted rows by simulated releases, with what to do if they would mislead;
+    nothing for a policy without margins."""
     if safe.margins is None:
         return
     title = "What recipients could use the weighted rows for"
-    if joint is None or joint.basis in (Basis.MARGINS, Basis.PARTLY):
+    if not releases:
         yield Listing("use", title, COLUMNS, ({"measure": "all", "value": None, "low": None, "high": None},), UNKNOWN)
         return
-    found = _measured(SimulatedReleases(safe, joint))
+    found = _measured(releases)
     rows: tuple[Mapping[str, Value], ...] = tuple(
         {"measure": name, "value": float(np.median(values)), **_limits(name, values)} for name, values in found.items()
     )
@@ -115,7 +136,7 @@ def _limits(name: str, values: Sequence[float]) -> Mapping[str, Value]:
     )
 
 
-def _measured(releases: SimulatedReleases) -> Mapping[str, list[float]]:
+def _measured(releases: Sequence[Candidate]) -> Mapping[str, list[float]]:
     """Return the values of each measure in the simulated releases; a measure without a value in any is left out."""
     found: dict[str, list[float]] = {}
     for each in releases:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,7 @@ class RehearsalResult:
     """The result of a simulated run.
 
     `drawn_from` names the source of each column's values; `unknown` are released columns without any public counts;
-    `apart` are released columns that no public counts relate to all others, so that simulated rows have other
+    `apart` are pairs of released columns that no public counts relate, so that simulated rows have other
     combinations of values than the people; `pilot` is True if a pilot release was the source. `seconds` and
     `cpu_seconds` are those of the run alone, `mebibytes` the peak memory of the process.
     """
@@ -65,7 +66,7 @@ class RehearsalResult:
     people: int
     drawn_from: Mapping[str, str]
     unknown: tuple[str, ...]
-    apart: tuple[str, ...]
+    apart: tuple[tuple[str, str], ...]
     pilot: bool
     seconds: float
     cpu_seconds: float
@@ -173,8 +174,8 @@ def _run(plan: Plan, request: Request, people: int, made: SimulatedTable, pilot:
     columns = PriorSubject.of_plan(plan).levels
     released = {name for name, level in columns.items() if len(level) > 1}
     unknown = tuple(name for name in columns if name in released and made.drawn_from[name] == EVENLY)
-    related = max((released & group for group in made.related), key=len, default=set[str]())
-    apart = tuple(name for name in columns if name in released - related and len(released) > 1)
+    pairs = combinations((name for name in columns if name in released), 2)
+    apart = tuple(pair for pair in pairs if not any(own.issuperset(pair) for own in made.related))
     return RehearsalResult(result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -27,13 +28,15 @@ if TYPE_CHECKING:
 MARGINS = "public margins, by itself"
 ROWS_OF_PERSONS = 3
 """The greatest number of simulated rows of a person, where a table of persons is made of them."""
+COUNTED = (Basis.COUNTED, Basis.RELATED, Basis.COARSER)
+"""The bases of counts that relate all attributes of a group."""
 EVENLY = "every value as often: nothing is known"
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedTable:
     """A table of simulated rows, in words the source of each column's values, and the sets of columns that were drawn
-    by counts which relate them; any other column is a set of its own."""
+    by counts which relate them: whole groups, pairs, or a column for itself."""
 
     table: pa.Table
     drawn_from: Mapping[str, str]
@@ -61,8 +64,9 @@ def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> S
             columns[name] = _texts(contract.columns[name], level, np.asarray(codes), random)
         if contract.is_of_persons:
             continue
-        related += [frozenset(group)] if _is_related(group, prior) else [frozenset({name}) for name in group]
-        said |= {name: _origin_text(name, level, related[-1], prior) for name, level in group.items()}
+        sets = tuple(_related_sets(group, prior))
+        said |= {name: _origin_text(name, level, sets, prior) for name, level in group.items()}
+        related += sets
     for name in contract.by_name if contract.is_of_persons else ():
         said[name], related = EVENLY, [*related, frozenset({name})]
     if contract.unit.person is not None:
@@ -70,10 +74,21 @@ def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> S
     return SimulatedTable(pa.table(columns), said, tuple(related))
 
 
+def _related_sets(group: Mapping[str, Level], prior: Prior) -> Iterator[frozenset[str]]:
+    """Yield the attributes of a group that public counts relate: all of them, or else each and the related pairs."""
+    if _is_related(group, prior):
+        yield frozenset(group)
+        return
+    yield from (frozenset({name}) for name in group)
+    for pair in combinations(group, 2):
+        if _is_related({name: group[name] for name in pair}, prior):
+            yield frozenset(pair)
+
+
 def _is_related(group: Mapping[str, Level], prior: Prior) -> bool:
     """Return True if public counts relate all attributes of a group."""
     joint = prior.joint(group)
-    return joint is not None and joint.basis not in (Basis.MARGINS, Basis.PARTLY)
+    return joint is not None and joint.basis in COUNTED
 
 
 def _persons(contract: Contract, people: int, random: np.random.Generator) -> Codes:
@@ -122,13 +137,15 @@ def _level(name: str, prior: Prior) -> Level:
 
 def _weights(group: Mapping[str, Level], contract: Contract, joint: ExpectedCounts | None) -> Floats:
     """Return the probability of every combination of the group's values: 0 for those that the contract's row rules
-    refuse.
+    refuse. Cells are invalid only as often as counts of a release say.
     """
+    counted = joint is not None and joint.basis in COUNTED
     found = np.ones(tuple(map(len, group.values()))) if joint is None else joint.people
     allowed = np.asarray(1.0)
     for name, level in group.items():
         may = _allowed(contract.columns[name])
         some = np.bincount(level.of_values[: len(may)], weights=may, minlength=len(level))
+        some[_invalid_codes(contract.columns[name], level)] += counted
         allowed = np.multiply.outer(allowed, some > 0)
     kept = found * allowed if (found * allowed).any() else allowed
     return np.asarray(kept / kept.sum(), dtype=np.float64)
@@ -143,23 +160,29 @@ def _allowed(attribute: Attribute) -> Floats:
     return np.asarray(np.bincount(domain.values, weights=attribute.accepted) > 0, dtype=np.float64)
 
 
+def _invalid_codes(attribute: Attribute, level: Level) -> Codes:
+    """Return the level code of `(invalid)`, which follows those of the domain; none if the level has no such value."""
+    assert attribute.domain is not None, "asked before"
+    return level.of_values[len(attribute.domain) :] if len(level) > 1 else level.of_values[:0]
+
+
 def _texts(attribute: Attribute, level: Level, codes: Codes, random: np.random.Generator) -> object:
     """Return one cell of text for each code of a level: a value with that code that the row rules accept, drawn
-    uniformly.
+    uniformly; an empty cell for `(invalid)`.
     """
     import pyarrow as pa
 
     domain, values = attribute.domain, np.empty(len(codes), dtype=np.int32)
     assert domain is not None, "asked before"
-    may = _allowed(attribute) > 0
-    for code in np.unique(codes):
+    may, empty = _allowed(attribute) > 0, np.isin(codes, _invalid_codes(attribute, level))
+    for code in np.unique(codes[~empty]):
         here = codes == code
         values[here] = random.choice(np.flatnonzero((level.of_values[: len(may)] == code) & may), here.sum())
-    return pa.DictionaryArray.from_arrays(pa.array(values), pa.array(list(domain.labels)))
+    return pa.DictionaryArray.from_arrays(pa.array(values, mask=empty), pa.array(list(domain.labels)))
 
 
-def _origin_text(name: str, level: Level, related: frozenset[str], prior: Prior) -> str:
-    others = sorted(related - {name}) if name in related else []
+def _origin_text(name: str, level: Level, related: tuple[frozenset[str], ...], prior: Prior) -> str:
+    others = sorted({other for own in related if name in own for other in own} - {name})
     if prior.is_counted(name):
         counts = f"the counts, together with {', '.join(others)}" if others else "the counts, by itself"
         return (

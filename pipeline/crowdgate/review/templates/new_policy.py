@@ -20,6 +20,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import CountsAtLevels
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
+from crowdgate.manifest.model import NAME as MANIFEST
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import KNOWN, kind_of
 from crowdgate.planning.plan import plan_policy
@@ -115,7 +116,7 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
             _write(policy, wanted.template, values | {"noise": "laplace"})
         refused = list(_refused_values([rule for rule, _ in plan_policy(policy).gates]))
         written.append(_write(cases, "cases", values | {"file": file, "refused": refused}))
-        return NewPolicy((policy, cases, *paid), check(policy, header=False), _advice(wanted, contract, values))
+        return NewPolicy((policy, cases, *paid), check(policy, header=False), _advice(root, wanted, contract, values))
     except BaseException:
         for path in written:
             path.unlink()
@@ -157,7 +158,6 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "attributes": list(attributes.items()), "pilot": pilot,
         "uncounted": [] if columns is None else sorted({*attributes} - columns),
         "analysed": bool(contract.analyses), "pairs": pairs,
-        "pilot_pairs": pairs or list(_known_and_secret(contract, attributes)),
         "charge": _paid_part(contract, epsilon, CHARGE),
         "alone": alone,
         "margins": _paid_part(contract, epsilon, MARGINS) if contract.sample is None else None,
@@ -204,14 +204,7 @@ def _analysed_pairs(contract: Contract, attributes: Mapping[str, str]) -> list[t
     return list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def _known_and_secret(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of a published column that people may know and a secret one."""
-    by_name = contract.by_name
-    secret = [name for name in attributes if by_name[name].is_secret]
-    yield from ((name, other) for name in attributes if by_name[name].is_known for other in secret if name != other)
-
-
-def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, Any]) -> str | None:
+def _advice(root: Path, wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, Any]) -> str | None:
     """Return a sentence on analyses that the policy can't answer, or that tables answer better; else on forecasts that
     lack counts; None if there is nothing to say."""
     left = sorted({name for each in contract.analyses for name in each.columns} - {*dict(values["attributes"])})
@@ -227,6 +220,9 @@ def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, A
     if wanted.template == PILOT or wanted.pilot is not None or contract.joint or contract.public:
         return None
     named = ", ".join(name for name, _ in values["attributes"])
+    made = sorted(root.glob(f"releases/{PILOT}-{contract.id}/*/*/{MANIFEST}"))
+    if made:
+        return f"Forecasts are unknown: this policy names no pilot release. Give --pilot {made[-1].parent}"
     epsilon = exact_text(TEMPLATES[PILOT].epsilon_of(values["people"]))
     return (
         f"Forecasts are unknown: no public counts relate {named}. Make a pilot release first, for epsilon {epsilon}: "
