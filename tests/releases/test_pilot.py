@@ -124,6 +124,6 @@ def test_columns_that_the_pilot_lacks_are_not_guessed_and_are_named(
     assert crowdgate("rehearse", workshop.policy, "--to", workshop.root / "out") in (0, 3)
     said = capsys.readouterr().out
     assert (
-        "no public counts of age: gates that read rows are unknown (the pilot release lacks them; give --from" in said
+        "no public counts of age: gates that read rows are unknown (the pilot release lacks them: publish only" in said
     )
     assert "--template pilot" not in said

@@ -13,7 +13,7 @@ from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
 UNKNOWN = "gates that read rows are unknown"
 SOURCES = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
-OF_PILOT = "the pilot release lacks them; give --from a release that has them"
+OF_PILOT = "the pilot release lacks them: publish only columns that it counts, each two together, or make another pilot"
 
 
 def rehearse(

@@ -157,7 +157,6 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "attributes": list(attributes.items()), "pilot": pilot,
         "uncounted": [] if columns is None else sorted({*attributes} - columns),
         "analysed": bool(contract.analyses), "pairs": pairs,
-        "pilot_pairs": pairs or list(_known_and_secret(contract, attributes)),
         "charge": _paid_part(contract, epsilon, CHARGE),
         "alone": alone,
         "margins": _paid_part(contract, epsilon, MARGINS) if contract.sample is None else None,
@@ -202,13 +201,6 @@ def _analysed_pairs(contract: Contract, attributes: Mapping[str, str]) -> list[t
     """Return each pair of published columns that an analysis of the contract relates."""
     found = (combinations([name for name in attributes if name in each.columns], 2) for each in contract.analyses)
     return list(dict.fromkeys(chain.from_iterable(found)))
-
-
-def _known_and_secret(contract: Contract, attributes: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each pair of a published column that people may know and a secret one."""
-    by_name = contract.by_name
-    secret = [name for name in attributes if by_name[name].is_secret]
-    yield from ((name, other) for name in attributes if by_name[name].is_known for other in secret if name != other)
 
 
 def _advice(wanted: NewPolicyRequest, contract: Contract, values: Mapping[str, Any]) -> str | None:
