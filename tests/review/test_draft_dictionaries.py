@@ -153,6 +153,12 @@ def test_a_sheet_of_the_workbook_is_its_codebook(tmp_path: Path) -> None:
         read_draft_source(source, tmp_path, header_line=True, part="a", codebook=source)
 
 
+def test_a_table_is_no_codebook_of_itself(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", ["name", "label"], ["name", MARK])
+    with pytest.raises(ConfigurationError, match="the table itself as its codebook"):
+        read_draft_source(table, tmp_path, header_line=True, codebook=table)
+
+
 ODCS = """\
 apiVersion: v3.0.0
 kind: DataContract

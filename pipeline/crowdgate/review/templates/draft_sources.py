@@ -62,6 +62,8 @@ def read_draft_source(
         raise cannot_draft(path, "nothing says that line 1 is a header", expected)
     if part and READERS[end] not in (_excel, _contract):
         raise cannot_draft(path, "--table for a file that has one table", "no --table")
+    if codebook == path and READERS[end] is _csv:
+        raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found))
 
