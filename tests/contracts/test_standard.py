@@ -11,6 +11,7 @@ import pytest
 
 from crowdgate.contracts.standard import odcs_schema
 from crowdgate.documents.yaml_text import read_document
+from crowdgate.review.schemas.contract_schema import contract_schema
 from tests.contracts.clinic import CONTRACT, problems_of, write
 
 OTHERS: tuple[Any, ...] = (
@@ -67,3 +68,19 @@ def test_what_only_the_compiled_one_refuses_is_refused(tmp_path: Path) -> None:
 def test_what_is_wrong_is_told_by_its_place_and_not_twice(tmp_path: Path, wrong: str) -> None:
     text = CONTRACT.replace("kind: DataContract" if "kind" in wrong else "status: active", wrong)
     assert not any("(ODCS) does not allow" in problem.found for problem in problems_of(write(tmp_path, text)))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "fits"),
+    [
+        ("delimiter", ";", True), ("delimiter", "semicolon", False), ("decimalMark", ",", True),
+        ("dayForm", "DD.MM.YYYY", True), ("dayForm", "DD.MM.YY", False), ("timeout", 60, True),
+        ("separator", ";", False), ("values", "codes", True), ("sheet", "Persons", True), ("sheet", "", True),
+    ],
+)  # fmt: skip
+def test_the_schema_for_editors_knows_the_settings_of_servers(name: str, value: object, fits: bool) -> None:
+    server = {"server": "x", "type": "local", "customProperties": [{"property": name, "value": value}]}
+    validator = jsonschema.Draft202012Validator(contract_schema())
+    assert validator.is_valid({"servers": [server]}) is fits
+    server["customProperties"] = [{"property": name, "value": value, "vendor": "another"}]
+    assert validator.is_valid({"servers": [server]})

@@ -191,7 +191,7 @@ def test_columns_of_one_kind_share_a_definition(tmp_path: Path) -> None:
     text = decided(
         text,
         ('from: "CHANGE (the least number that can be)"', "from: 0"),
-        ('to: "CHANGE (the greatest number that can be)"', "to: 1"),
+        ('to: "CHANGE (the greatest number that can be; of amounts, with step: 100, precision: 1 beside it)"', "to: 1"),
         ('"CHANGE (where all values are public, other than the table)"', "questionnaire"),
     )
     assert problems_of(tmp_path, text) == []
@@ -274,7 +274,7 @@ schema:
         ("t.arrow", "", "not a readable Arrow file: its schema is missing or damaged"),
         ("t.xml", "<a>\n<b>", "no XML: line 2, column 3"),
         ("t.xml", "<!DOCTYPE a><a/>", "XML with declarations of its own"),
-        ("t.yaml", "a: 1\n", "no contract of one table"),
+        ("t.yaml", "a: 1\n", "no contract with a table"),
         ("t.csv", ",".join(f"c{i}" for i in range(5000)), f"more than {MOST_DRAFTED} columns"),
     ],
 )

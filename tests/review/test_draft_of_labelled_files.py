@@ -61,7 +61,7 @@ def test_a_sheet_becomes_a_draft(tmp_path: Path) -> None:
         read_draft_source(source, tmp_path)
     with pytest.raises(ConfigurationError, match="the workbook has several sheets"):
         read_draft_source(source, tmp_path, header_line=True)
-    found = read_draft_source(source, tmp_path, header_line=True, sheet="one")
+    found = read_draft_source(source, tmp_path, header_line=True, part="one")
     assert [column.name for column in found.columns] == ["age", "sex"]
     text = draft_contract(found, "t")
     assert "format: excel" in text

@@ -2,7 +2,7 @@
 
 The line to write instead is told where the meaning is certain. The first sixty were written beside the linter. The
 newcomer's were written before its code was read, from the READMEs alone, as edits of the READMEs' example. Those of
-strangers (`strangers.py`) are mistakes of people who know other tools.
+strangers (`strangers.py`) are mistakes of people who know other tools, and `offices.py` has those of people in offices.
 """
 
 import pytest
@@ -12,6 +12,7 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.domain import parse_number
 from crowdgate.review.files import Remark, lint_files
 from tests.review.newcomer import VISITS, VISITS_BUDGET, VISITS_POLICY, VISITS_TABLES, write_visits
+from tests.review.offices import OFFICES
 from tests.review.strangers import STRANGERS, Reported
 from tests.workshop import Workshop
 
@@ -228,7 +229,7 @@ NEWCOMERS: list[tuple[str, Edits, Told]] = [
      [(26, 32, "nothing", None)]),
     (VISITS, [("logicalType: integer", "logicalType: numeric")],
      [(23, 9, "'numeric'", None)]),
-    (VISITS, [("logicalType: integer", "logicalType: string")],
+    (VISITS, [("logicalType: integer", "logicalType: boolean")],
      [(26, 32, "from and to in the domain of a column th", None)]),
     (VISITS, [("from: 2024-01-01, to: 2024-12-31", "from: 01.01.2024, to: 31.12.2024")],
      [(32, 40, "'01.01.2024'", "2024-01-01"), (32, 58, "'31.12.2024'", "2024-12-31")]),
@@ -329,6 +330,7 @@ def test_at_least_sixty_mistakes_are_there_and_half_of_them_are_a_newcomers() ->
     assert len(MISTAKES) == 60
     assert len(NEWCOMERS) >= 60
     assert len(STRANGERS) >= 60
+    assert len(OFFICES) >= 60
 
 
 @pytest.mark.thorough
@@ -360,7 +362,9 @@ def test_a_mistake_is_told_in_the_first_round_and_its_corrected_line_mends_it(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    ("file", "old", "new", "meant", "told"), STRANGERS, ids=[case[2].strip()[:50] for case in STRANGERS]
+    ("file", "old", "new", "meant", "told"),
+    STRANGERS + OFFICES,
+    ids=[case[2].strip()[:50] for case in STRANGERS + OFFICES],
 )
 def test_a_strangers_mistake_is_told_in_the_first_round_and_corrected_lines_give_what_was_meant(
     file: str, old: str, new: str, meant: str | None, told: list[Reported], workshop: Workshop
@@ -498,7 +502,7 @@ def test_a_number_is_written_anew_only_if_it_can_be_no_other(text: str, number: 
 @pytest.mark.parametrize(
     ("text", "day"),
     [("31.12.2030", "2030-12-31"), ("1.2.2030", "2030-02-01"), ("2030/12/31", "2030-12-31"), ("01/02/2030", None),
-     ("31.13.2030", None), ("2030", None)],
+     ("31.13.2030", None), ("2030", None), ("2030-1-2", "2030-01-02"), ("20301231", "2030-12-31"), ("20301331", None)],
 )  # fmt: skip
 def test_a_day_is_written_anew_only_if_it_can_be_no_other(text: str, day: str | None) -> None:
     assert plain_day(text) == day

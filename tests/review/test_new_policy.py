@@ -113,6 +113,18 @@ def test_of_a_sample_nothing_else_is_made_than_what_it_serves(template: str, tmp
     assert {*root.rglob("*.yaml")} == before
 
 
+@pytest.mark.parametrize("people", [999_999, 1_000_000, 4_000_000, 20_000_000])
+def test_a_gate_on_singling_out_protects_populations_of_every_size(people: int, tmp_path: Path) -> None:
+    """A fixed limit of 2 % let the bound reach one half for some sizes above a million."""
+    root, contract = visits(tmp_path)
+    path = root / "data_contracts" / f"{contract}.yaml"
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("{property: rowsAtMost", "{vendor: x, property: x"), "utf-8"
+    )
+    made = create_policy(root, NewPolicyRequest("tables", contract, "the board", "large", people))
+    assert not {"CG204", "CG205"} & {warning.code for warning in made.checked.warnings}
+
+
 def test_no_gate_asks_for_more_rows_than_the_contract_allows(tmp_path: Path) -> None:
     """A budget bounds all people that there ever are; the table has at most 1,000 rows."""
     root, _ = visits(tmp_path / "copy")

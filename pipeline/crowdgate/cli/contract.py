@@ -49,7 +49,24 @@ def draft(
     header_line: Annotated[
         bool, typer.Option("--header-line", help="Line 1 of the file is a header, no person's record.")
     ] = False,
-    sheet: Annotated[str, typer.Option("--sheet", metavar="NAME", help="The sheet, if a workbook has several.")] = "",
+    table: Annotated[
+        str,
+        typer.Option(
+            "--table",
+            "--sheet",
+            metavar="NAME",
+            help="The sheet of a workbook, or the table of a contract, of several.",
+        ),
+    ] = "",
+    codebook: Annotated[
+        Path | None,
+        typer.Option(
+            "--codebook",
+            metavar="FILE",
+            help="A codebook of this table: a data dictionary (.csv, .xlsx), DDI (.xml), labels (.sav, .dta), or a "
+            "contract (.yaml).",
+        ),
+    ] = None,
 ) -> None:
     """Draft a contract from the public description of a table: names and types. No cell is read.
 
@@ -59,7 +76,14 @@ def draft(
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
-    found = read_draft_source(source.resolve(), place, _names(columns), header_line=header_line, sheet=sheet)
+    found = read_draft_source(
+        source.resolve(),
+        place,
+        _names(columns),
+        header_line=header_line,
+        part=table,
+        codebook=None if codebook is None else codebook.resolve(),
+    )
     text = draft_contract(found, source.stem if name is None else name, _names(domains))
     if to is None:
         typer.echo(text, nl=False)

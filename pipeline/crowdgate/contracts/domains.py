@@ -153,9 +153,10 @@ def _refuse_joined(at: Place, missing: Sequence[str]) -> None:
 
 
 def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | None:
-    logical = (
-        logical if logical in LOGICAL else meant_word(logical or "", LOGICAL)
-    )  # another type is told by the standard
+    if logical in (None, "string"):
+        logical = _implied_type(model)
+    elif logical not in LOGICAL:
+        logical = meant_word(logical, LOGICAL)  # another type is told by the standard
     try:
         if model.values is not None:
             return _categories(place, model)
@@ -171,6 +172,13 @@ def _domain(place: Place, model: DomainModel, logical: str | None) -> Domain | N
     except ValueError as error:
         place.refuse(f"this domain can't be used: {error}", f"a domain as {_PAGE} describes it")
         return None
+
+
+def _implied_type(model: DomainModel) -> str:
+    """Return the type of a column of texts that has a range, as in a CSV file: that of the limits."""
+    limits = (model.first, model.last)
+    is_days = all(isinstance(each, str) and parse_date(each) is not None for each in limits)
+    return "date" if is_days else "number"
 
 
 def _categories(place: Place, model: DomainModel) -> Domain | None:

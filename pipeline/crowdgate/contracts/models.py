@@ -183,12 +183,18 @@ def _refuse_slip(place: Place, slip: Any) -> None:
         case "list_type" if around.names[-1:] == ("tree",):  # a tree may be the wrong way round
             at.refuse(quoted_value(at.value), "a list of the values in this group: {GROUP: [a, b]}", None, Code.VALUE)
         case "list_type":
+            if isinstance(at.value, str) and (named := _FILE.fullmatch(at.value)):
+                at.refuse(quoted_value(at.value), f"{{file: {named[0]}, column: ...}}, or a list", None, Code.VALUE)
+                return
             text, is_levels = at.document.text, at.names[-1:] == ("levels",)
             line = text.as_single_item(at.location) if is_levels else text.as_list(at.location)
             at.refuse(quoted_value(at.value), "a list", None, Code.VALUE, line)
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
             at.refuse(quoted_value(at.value), expected, meant_word(str(at.value), expected_words(expected)), Code.VALUE)
+
+
+_FILE = re.compile(r"[\w./-]+\.csv")
 
 
 def _list_before(around: Place, key: object) -> str | None:

@@ -13,8 +13,11 @@ from crowdgate.errors import nearest
 
 _WORDS = {
     "at_most": "max maximum <= =< lte le upper upper_limit less_or_equal not_above most",
-    "from": "min minimum begin",
-    "to": "max maximum",
+    "from": "min minimum begin lower lower_bound",
+    "to": "max maximum upper upper_bound",
+    "values": "enum enumeration allowed_values",
+    "kind": "type",
+    "quantiles": "percentiles",
     "at_least": "min minimum >= => gte ge lower lower_limit greater_or_equal not_below least",
     "measure": "metric",
     "epsilon": "eps ε",
@@ -64,6 +67,7 @@ _WORDS = {
     "cuts": "breaks cutpoints cut_points",
     "width": "step bin_width binwidth",
     "delimiter": "separator sep",
+    "decimalMark": "decimal dec decimal_mark decimalmark",
     "path": "file",
     "local": "file",
 }
@@ -133,9 +137,10 @@ def _power(text: str) -> str | None:
 
 
 def plain_day(text: str) -> str | None:
-    """Return the day that a text such as 31.12.2030 or 2030/12/31 certainly means, as YYYY-MM-DD; else None."""
+    """Return the day that 31.12.2030, 2030/12/31 or 20301231 certainly means, as YYYY-MM-DD; else None."""
     dotted = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", text)
-    turned = re.fullmatch(r"([0-9]{4})[/.]([0-9]{1,2})[/.]([0-9]{1,2})", text)
+    turned = re.fullmatch(r"([0-9]{4})(?:[/.-]([0-9]{1,2})[/.-]([0-9]{1,2}))", text)
+    turned = turned or re.fullmatch(r"([12][0-9]{3})([0-9]{2})([0-9]{2})", text)
     parts = dotted.group(3, 2, 1) if dotted else turned.group(1, 2, 3) if turned else None
     try:
         return None if parts is None else date(*map(int, parts)).isoformat()

@@ -125,6 +125,11 @@ class CorrectableText:
             return None
         line = self._lines[value.start_mark.line]
         inside = line[value.start_mark.column : last.end_mark.column]
+        if {"(", ")"} & {*inside}:  # round brackets in place of square ones, or a part of a value
+            fits = words and inside[0] == "(" and inside[-1] == ")" and inside.count("(") == inside.count(")") == 1
+            inside = inside[1:-1] if fits else ""
+        if not inside:
+            return None
         if not words:
             if _UNCLEAR.search(value.value) or {";", ","} <= {*value.value}:
                 return None  # which of its values are meant is not certain

@@ -32,7 +32,7 @@ class Basis(StrEnum):
     )
     PARTLY = (
         "given counts, which do not relate all attributes. What depends on the other relations is unknown; its range is"
-        " what is possible. A public table or a pilot release tells it (--from)"
+        " what is possible. Counts of every two of these columns together tell it (--from)"
     )
     COARSER = "expected from given counts of two attributes at least, some of them at coarser levels than here"
     RELATED = "expected from given counts of two attributes at least, at these levels"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from crowdgate.documents.synonyms import meant_word, plain_day, plain_number, plain_probabilities
+from crowdgate.documents.synonyms import is_synonym, meant_word, plain_day, plain_number, plain_probabilities
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_number
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem, expected_names, expected_words
@@ -61,6 +61,10 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     if detail["type"].startswith("union_tag"):
         at = (*at, "kind")
         if detail["type"] == "union_tag_not_found":
+            stated = _value_at(document, at[:-1])
+            other = next((key for key in stated if is_synonym(str(key), "kind")), None)
+            if other is not None:
+                return document.problem((*at[:-1], other), "unknown key", "kind", "kind", Code.UNKNOWN_KEY)
             return document.problem(at, "the key is missing", "a value for kind", None, Code.MISSING_KEY)
     if detail["type"] == "extra_forbidden":
         known = _keys(model, at[:-1], document.data)

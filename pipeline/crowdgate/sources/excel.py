@@ -6,11 +6,11 @@ must be texts.
 
 import zipfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_WORKBOOK
@@ -21,6 +21,7 @@ from crowdgate.sources.table_header import HeaderColumn, TableHeader
 from crowdgate.system.extras import EXCEL, need
 
 BATCH_ROWS = 1 << 17
+Loaded = TypeVar("Loaded")
 _COMPOUND = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """The first bytes of an OLE container: an encrypted workbook, or one of the format before 2007."""
 
@@ -61,6 +62,18 @@ def sheet_names(path: Location, sheet: str) -> tuple[str, ...]:
     return tuple(text or f"(column {at})" for at, text in enumerate(texts, 1))
 
 
+def sheets(path: Path) -> tuple[str, ...]:
+    """Return the names of a workbook's sheets. Raises FileFault if it can't be read."""
+    need(EXCEL, "a workbook")
+    return _workbook(path, lambda workbook: tuple(workbook.sheet_names))
+
+
+def sheet_rows(path: Path, sheet: str) -> list[list[str]]:
+    """Return the texts of a sheet, such as a codebook; empty cells are empty texts. Raises FileFault."""
+    cells = _sheet(path, sheet, header_row=None)
+    return [["" if cell is None else str(cell) for cell in row.values()] for row in cells.to_pylist()]
+
+
 def excel_header(path: Location, settings: Mapping[str, str], expected: Collection[str]) -> TableHeader:
     """Return the columns of a sheet. Raises FileFault if it can't be read, OSError without a file."""
     del expected
@@ -70,24 +83,30 @@ def excel_header(path: Location, settings: Mapping[str, str], expected: Collecti
 
 
 def _sheet(path: Location, sheet: str, **options: Any) -> Any:
-    """Return the cells of a sheet as texts (a record batch). Raises FileFault, also instead of the library's own
-    errors and panics, which may quote cells.
+    """Return the cells of a sheet as texts (a record batch). Raises FileFault."""
+    import pyarrow as pa
+
+    def load(workbook: Any) -> Any:
+        found = _name(path, workbook.sheet_names, sheet)
+        return pa.record_batch(workbook.load_sheet(found, dtypes="string", **options))
+
+    return _workbook(path, load, f"sheet {sheet!r}" if sheet else "the workbook")
+
+
+def _workbook(path: Location, load: Callable[[Any], Loaded], what: str = "the workbook") -> Loaded:
+    """Return what is loaded of a workbook. Raises FileFault, also instead of the library's own errors and panics, which
+    may quote cells.
     """
     import fastexcel
-    import pyarrow as pa
 
     _check_size(path)
     assert isinstance(path, Path), "workbooks are read on this machine only"
-    found = None
     try:
-        workbook = fastexcel.read_excel(path)
-        found = _name(path, workbook.sheet_names, sheet)
-        return pa.record_batch(workbook.load_sheet(found, dtypes="string", **options))
+        return load(fastexcel.read_excel(path))
     except BaseException as error:
         if isinstance(error, FileFault) or not _is_of_reader(error):
             raise
-    what = "the workbook can't be read" if found is None else f"sheet {found!r} can't be read"
-    raise FileFault(f"{path.name}: {what}")
+    raise FileFault(f"{path.name}: {what} can't be read")
 
 
 def _is_of_reader(error: BaseException) -> bool:

@@ -52,7 +52,7 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
         made=lambda: (_listing(planned.mechanism, noise(), prior),),
         errors=lambda axes: errors()(axes),
         compared=_compared_axes(planned, prior),
-        odds=pass_probabilities(planned, prior),
+        odds=pass_probabilities(planned, prior, lambda: next(_trustworthy_share(planned, noise(), prior), None)),
     )
 
 

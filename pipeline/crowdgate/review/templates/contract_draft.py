@@ -30,7 +30,7 @@ _WORDS = {
         "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
         "login", "person", "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid",
         "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname",
-        "vorname", "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier",
+        "vorname", "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier", "hhid",
     ),
     Role.SENSITIVE: (
         "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
@@ -59,8 +59,15 @@ _STOCK = {
 """The words in names of columns that suggest a stock classification."""
 _STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
 """The length of the codes of classifications whose tables often have longer ones."""
-_NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification"}
+_NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification", "identifier"}
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
+_NUMBERED = {
+    "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
+    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference",
+}  # fmt: skip
+"""The words for what has a number: `household number`, but not `number of household members`."""
+_ENDS_IN_ID = re.compile(r"([^aioulcvhr]id|nummer|kennzeichen)$")
+"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `steroid`, `covid` and `hybrid`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
@@ -70,6 +77,12 @@ _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
     CellType.MOMENT: "date", CellType.TIME: "time",
 }  # fmt: skip
+_AGE, _NO_YEARS = {"age", "alter"}, {
+    "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",
+    "gruppe", "tagen", "tage", "monaten", "monate",
+}  # fmt: skip
+"""The words for ages, and those that say that they are not in years."""
+_LEVELS_OF_DAYS = "[{name: month, part: month}, {name: quarter, part: quarter}, {name: year, part: year}]"
 _DAYS = {"date", "day", "dob", "birthday", "birthdate", "geburtsdatum", "aufnahmedatum", "entlassdatum"}
 """The words in names of columns that suggest days."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
@@ -85,7 +98,8 @@ WIDTH = 120
 @dataclass(frozen=True)
 class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
-    greatest number or day that it calls valid, `missing` the codes that it calls missing.
+    greatest number or day that it calls valid, `missing` the codes that it calls missing. The bounds are not
+    `is_designed` if they may be the extremes of the table.
     """
 
     name: str
@@ -95,6 +109,7 @@ class DraftColumn:
     bounds: tuple[str, str] | None = None
     direct: bool = False
     missing: tuple[str, ...] = ()
+    is_designed: bool = True
 
     @property
     def is_age(self) -> bool:
@@ -102,8 +117,10 @@ class DraftColumn:
         it: a codebook may name a few ages only, such as 95 or more.
         """
         is_number = self.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
-        named = "age" in _words(self.name) or _words(self.description) in ({"age"}, {"age", "in", "years"})
-        return named and is_number and (not self.values or self.bounds is not None)
+        name, words = _words(self.name), _words(self.description)
+        named = name & _AGE or (words & _AGE and len(words) <= LONGEST_NAME)
+        in_years = not (name | words) & _NO_YEARS
+        return bool(named) and in_years and is_number and (not self.values or self.bounds is not None)
 
     @property
     def is_day(self) -> bool:
@@ -115,13 +132,22 @@ class DraftColumn:
 
 @dataclass(frozen=True)
 class DraftSource:
-    """The public description of a table: where the table is, its columns, and what was read, in words."""
+    """The public description of a table: where the table is, its columns, and what was read, in words. `codebook` is
+    what states their values, if it is something else than what was `read`; `server` another server than a file's.
+    """
 
     read: str
     path: str
     format: str
     columns: tuple[DraftColumn, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+    codebook: str = ""
+    server: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def values_from(self) -> str:
+        """What states the values of the columns, in words."""
+        return self.codebook or self.read
 
 
 def cannot_draft(path: Path, found: str, expected: str) -> ConfigurationError:
@@ -140,36 +166,52 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    known = {column.name for column in source.columns if guessed[column.name] is not None or column.values}
+    known = {
+        column.name
+        for column in source.columns
+        if guessed[column.name] is not None or column.values or (column.bounds and column.is_designed)
+    }
     chosen = [c for c in source.columns if c.name in (known if domains is None else domains)]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
-    listed = any(column.values for column in chosen)
-    return "\n".join([*_head(source, name, listed=listed), *_definitions(source, shared), "    properties:", *(
+    listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
+    ids = [column.name for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
+    head = _head(source, name, ids[0] if ids else None, listed=listed)
+    return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
     )]) + "\n"  # fmt: skip
 
 
-def _head(source: DraftSource, name: str, *, listed: bool) -> Iterator[str]:
-    """Yield the lines of a draft down to the facts about its table.
+def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -> Iterator[str]:
+    """Yield the lines of a draft down to the facts about its table. The column `person` may identify persons.
 
-    With `listed` values of columns, a person must say that these are not the values of the table.
+    With `listed` values or ranges of columns, a person must say that these are not those of the table.
     """
-    settings = ", ".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
-    custom = f", customProperties: [{settings}]" if settings else ""
+    read = f"{source.read} and {source.codebook}" if source.codebook else source.read
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
-    yield f"# Drafted from {source.read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
+    yield f"# Drafted from {read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
     yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
-    yield f"servers: [{{server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}}}]"
+    yield f"servers: [{{{_server(source)}}}]"
     yield from ("schema:", f"  - name: {_quoted(name)}")
     if listed:
-        yield f"    description: {_quoted(change(f'who fixed the values in {source.read} before the data were seen'))}"
+        fixed = f"who fixed the values and ranges in {source.values_from} before the data were seen"
+        yield f"    description: {_quoted(change(fixed))}"
     yield "    customProperties:"
-    unit = change("row if nobody has two rows, else {person: COLUMN, rows: 1}")
+    such = f", COLUMN being a direct-identifier such as {person}" if person else ""
+    unit = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{such}")
     yield f"      - {{property: privacyUnit, value: {_quoted(unit)}}}"
     population = change("a name for these people, whose lifetime budget pays")
     yield f"      - {{property: population, value: {_quoted(population)}}}"
+
+
+def _server(source: DraftSource) -> str:
+    """Return the facts about the server of a draft: the file beside the contract, or a database as it was stated."""
+    if source.server:
+        return ", ".join(f"{key}: {_quoted(value)}" for key, value in source.server.items())
+    settings = ", ".join(f"{{property: {key}, value: {json.dumps(value)}}}" for key, value in source.settings.items())
+    custom = f", customProperties: [{settings}]" if settings else ""
+    return f"server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}"
 
 
 def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
@@ -206,29 +248,41 @@ def _definitions(source: DraftSource, shared: Mapping[str, str]) -> Iterator[str
         yield f"          {_quoted(name)}: {{{facts}}}"
 
 
+def _logical_type(column: DraftColumn, *, described: bool) -> str:
+    """Return the logical type of a column: of texts, where nothing states another."""
+    if described and column.is_age:
+        return "integer"
+    if column.is_day:
+        return "date"
+    if column.type is CellType.UNKNOWN and column.bounds and not column.values:
+        return "number"
+    return _LOGICAL.get(column.type, "string")
+
+
 def _column(
     source: DraftSource, column: DraftColumn, role: Role | None, like: str | None, described: bool
 ) -> Iterator[str]:
     """Yield the line of a column, or its lines if it has a domain of its own."""
-    logical = (
-        "integer" if described and column.is_age else "date" if column.is_day else _LOGICAL.get(column.type, "string")
-    )
+    logical = _logical_type(column, described=described)
+    typed = [f"logicalType: {logical}"]
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
-        facts += [f"levels, value: {_LEVELS_OF_AGE}"] if column.is_age and not like else []
+        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if column.is_day and not column.values else ""
+        facts += [f"levels, value: {levels}"] if levels and not like else []
         facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
-    about = f", description: {json.dumps(column.description[:200], ensure_ascii=False)}" if column.description else ""
+    if column.description:
+        typed.append(f"description: {json.dumps(column.description[:200], ensure_ascii=False)}")
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
-    start = f"name: {_quoted(column.name)}, logicalType: {logical}{about}"
+    start = ", ".join([f"name: {_quoted(column.name)}", *typed])
     line = f"      - {{{start}, customProperties: [{', '.join(held)}]}}"
     if len(line) <= WIDTH:
         yield line + doubt
         return
     yield f"      - name: {_quoted(column.name)}{doubt}"
-    yield from (f"        {each}" for each in (f"logicalType: {logical}", *([about[2:]] if about else [])))
+    yield from (f"        {each}" for each in typed)
     yield "        customProperties:"
     yield from (f"          - {each}" for each in held)
 
@@ -244,14 +298,20 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         values = ", ".join(json.dumps(value, ensure_ascii=False) for value, _ in column.values)
         named = ", ".join(f"{json.dumps(value)}: {_quoted(label)}" for value, label in _labels(column))
         labels = f"labels: {{{named}}}, " if named else ""
-        return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.read)}}}"
+        return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.values_from)}}}"
     if column.bounds is not None:
-        fixed = _quoted(change(f"where this range is public; {source.read} may state the extremes of the table"))
+        doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
+        fixed = _quoted(source.values_from if column.is_designed else doubt)
         return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
-        what = "day" if column.is_day else "number"
-        low, high = (_quoted(change(f"the {each} {what} that can be")) for each in ("least", "greatest"))
+        what, more = (
+            ("day", "") if column.is_day else ("number", "; of amounts, with step: 100, precision: 1 beside it")
+        )
+        low, high = (
+            _quoted(change(f"the {each} {what} that can be{also}"))
+            for each, also in (("least", ""), ("greatest", more))
+        )
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     stock = _stock(column)
     most = _STOCK_CHARACTERS.get(stock or "")
@@ -279,16 +339,21 @@ def _labels(column: DraftColumn) -> Values:
 
 def _role(column: DraftColumn) -> Role | None:
     """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
-    if column.direct:
+    if column.direct or (not column.values and _ENDS_IN_ID.search(column.name.lower())):
         return Role.DIRECT_IDENTIFIER
-    words = _words(column.description)
-    return _role_of(_words(column.name)) or (None if words & {"weight", "weights"} else _role_of(words))
+    words, listed = _words(column.description), bool(column.values)
+    found = _role_of(_words(column.name), listed=listed)
+    return found or (None if words & {"weight", "weights"} else _role_of(words, listed=listed))
 
 
-def _role_of(words: set[str]) -> Role | None:
+def _role_of(words: set[str], *, listed: bool) -> Role | None:
+    """Return the role that words suggest. A column whose values are `listed` identifies nobody by itself."""
     for role, known in _WORDS.items():
+        if listed and role is Role.DIRECT_IDENTIFIER:
+            continue
         hits = words & set(known)
-        is_number = len(words) <= LONGEST_NAME and bool(_NUMBERS & words)
+        is_number = len(words) <= LONGEST_NAME and bool(_NUMBERS & words) and "of" not in words
+        hits |= words & _NUMBERED if role is Role.DIRECT_IDENTIFIER and is_number else set()
         if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words - _PARTS):
             continue  # `name of country` names nobody
         if hits:

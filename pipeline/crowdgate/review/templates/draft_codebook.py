@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from crowdgate.contracts.undecided import change
 from crowdgate.domain import parse_number
+from crowdgate.review.templates.codebook_values import special_codes, whole_bounds
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
@@ -20,9 +21,10 @@ LARGEST_CODEBOOK = 1 << 26
 """The greatest size of a codebook in bytes."""
 
 
-def codebook(path: Path) -> DraftSource:
-    """Return the variables of a DDI codebook (version 2), with the values of their categories; frequencies are passed
-    over. Raises ConfigurationError if it can't be read.
+def codebook(path: Path) -> tuple[DraftSource, str]:
+    """Return the variables of a DDI codebook (version 2), with the values of their categories, and the name that it
+    gives to the table's file (or an empty text). Frequencies are passed over. Raises ConfigurationError if it can't be
+    read.
     """
     text = read_plain(path, LARGEST_CODEBOOK)
     if b"\0" in text or b"<!DOCTYPE" in text or b"<!ENTITY" in text:
@@ -36,21 +38,27 @@ def codebook(path: Path) -> DraftSource:
     except (LookupError, ValueError):
         raise cannot_draft(path, "XML in an encoding that is not known", "a codebook in UTF-8") from None
     columns = tuple(_variable(each) for each in root.iter() if _tag(each) == "var" and each.get("name"))
-    return DraftSource(f"the codebook {path.name}", change(NO_TABLE), "csv", columns)
+    files = ["".join(each.itertext()).strip() for each in root.iter() if _tag(each) == "fileName"]
+    named = files[0] if len(files) == 1 else ""
+    where = f"{NO_TABLE}; the codebook names {named}" if named else NO_TABLE
+    return DraftSource(f"the codebook {path.name}", change(where), "csv", columns), named
 
 
 def _variable(stated: Any) -> DraftColumn:
     labels = {_tag(each): "".join(each.itertext()).strip() for each in stated}
     listed = tuple(_categories(stated))
-    values = () if stated.get("intrvl") == "contin" else listed  # of a continuous variable, these are special codes
+    special = stated.get("intrvl") == "contin" or special_codes(listed)
+    values = () if special else listed
     formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
     numeric = CellType.WHOLE if stated.get("dcml") in (None, "0") else CellType.NUMBER
     limits = _valid_range(stated)
     is_text = "character" in formats or (values and not formats and limits is None)
     found = CellType.TEXT if is_text else numeric
-    column = DraftColumn(str(stated.get("name")), found, labels.get("labl", ""), values, limits)
+    label = labels.get("labl", "")
+    column = DraftColumn(str(stated.get("name")), found, label, values, limits, is_designed=False)
     bounds = column.bounds if column.is_age or not values else None
-    missing = [*_missing_codes(stated), *(_outside(listed, bounds) if bounds else ())]
+    codes = (code for code, _ in listed) if special and special_codes(listed) else ()
+    missing = [*_missing_codes(stated), *codes, *(_outside(listed, bounds) if bounds else ())]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
 
 
@@ -69,10 +77,7 @@ def _valid_range(variable: Any) -> tuple[str, str] | None:
     """
     ranges = _ranges(variable, "valrng")
     limits = [ranges[0].get(key) for key in ("min", "max")] if len(ranges) == 1 else []
-    numbers = [parse_number(str(each)) for each in limits]
-    if not numbers or numbers[0] is None or numbers[1] is None:
-        return None
-    return str(math.floor(numbers[0])), str(math.ceil(numbers[1]))  # a domain has steps of 1 unless it states another
+    return whole_bounds(*map(str, limits)) if limits else None
 
 
 def _ranges(variable: Any, kind: str) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +14,21 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
+from crowdgate.review.templates.codebook_values import listed_values
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
+from crowdgate.review.templates.draft_dictionary import dictionary_columns, dictionary_rows
+from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
 from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType, repeated_names
 
+_POSTGRES = ("server", "type", "host", "port", "database", "schema")
+MOST_LISTED = 20
+"""The greatest number of sheets that a message names."""
+_CODEBOOK_SHEET = re.compile("codebook|dictionary|variables|metadata|codes|legend", re.IGNORECASE)
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
 _TYPES = {
@@ -31,10 +39,16 @@ _TYPES = {
 
 
 def read_draft_source(
-    path: Path, folder: Path, columns: Sequence[str] | None = None, *, header_line: bool = False, sheet: str = ""
+    path: Path,
+    folder: Path,
+    columns: Sequence[str] | None = None,
+    *,
+    header_line: bool = False,
+    part: str = "",
+    codebook: Path | None = None,
 ) -> DraftSource:
     """Return the public description of a table in `path`, for a contract in `folder`; only of `columns`, if given.
-    `sheet` names a sheet of a workbook that has several.
+    `part` names a sheet of a workbook, or a table of a contract, that has several. A `codebook` states the values.
 
     Line 1 of a CSV file or a workbook is read only if a person has said that it is a header (`header_line`): in a file
     without one it is somebody's record, and nothing in the line tells them apart. Raises ConfigurationError if the file
@@ -46,20 +60,22 @@ def read_draft_source(
     if READERS[end] in (_csv, _excel) and not header_line:
         expected = "--header-line, after you have seen that line 1 holds names and no person's record"
         raise cannot_draft(path, "nothing says that line 1 is a header", expected)
-    if sheet and READERS[end] is not _excel:
-        raise cannot_draft(path, "--sheet for a file that has no sheets", "no --sheet")
-    return _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), sheet), columns)
+    if part and READERS[end] not in (_excel, _contract):
+        raise cannot_draft(path, "--table for a file that has one table", "no --table")
+    if codebook == path and READERS[end] is _csv:
+        raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
+    found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
+    return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found))
 
 
-def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, sheet: str) -> DraftSource:
+def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
     try:
-        return reader(path, relative, sheet)
+        return reader(path, relative, part)
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
-        if reader is _excel:
-            found = found.partition(": name one")[0]
         expected = "a header that can be read" + (", in UTF-8" if reader is _csv else "")
-        expected = "--sheet NAME" if "sheet" in found else expected
+        if reader is _excel and ": name one" in found:
+            found, expected = found.partition(": name one")[0], f"--table with one of its sheets: {_sheets(path)}"
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
         raise cannot_draft(path, error.strerror or "it can't be read", "a readable file") from None
@@ -78,6 +94,45 @@ def _chosen(path: Path, found: DraftSource, columns: Sequence[str] | None) -> Dr
     if len(kept) > MOST_DRAFTED:
         raise cannot_draft(path, f"more than {MOST_DRAFTED} columns", "--columns with those that the contract needs")
     return replace(found, columns=kept)
+
+
+def _codebook_columns(path: Path, table: DraftSource) -> tuple[DraftColumn, ...]:
+    """Return the columns that a codebook describes. Raises ConfigurationError if it can't be read."""
+    names = [column.name for column in table.columns]
+    end = path.suffix.lower()
+    if end in (".csv", ".tsv"):
+        return dictionary_columns(path, dictionary_rows(path), names)
+    if end in SOURCES["excel"].suffixes:
+        return dictionary_columns(path, _codebook_sheet(path), names)
+    reader = READERS.get(end)
+    if reader in (_codebook, _statistics):
+        return _read(path, reader, path.name, "").columns
+    if reader is _contract:
+        return _nearest_table(path, names)
+    expected = "a data dictionary (.csv, .xlsx), a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
+    raise cannot_draft(path, "no codebook", expected)
+
+
+def _sheets(path: Path) -> str:
+    """Return the names of a workbook's sheets, for the person who drafts: not for the log of a release."""
+    from crowdgate.sources.excel import sheets
+
+    names = sheets(path)
+    return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
+
+
+def _codebook_sheet(path: Path) -> list[list[str]]:
+    """Return the cells of a workbook's only sheet, or of the one whose name says that it is a codebook."""
+    from crowdgate.sources.excel import sheet_rows, sheets
+
+    try:
+        names = sheets(path)
+        found = names if len(names) == 1 else [each for each in names if _CODEBOOK_SHEET.search(each)]
+        if len(found) == 1:
+            return sheet_rows(path, found[0])
+    except FileFault as error:
+        raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
+    raise cannot_draft(path, "several sheets", "one sheet whose name has `codebook`, `dictionary` or `variables`")
 
 
 def write_draft(path: Path, text: str) -> None:
@@ -124,19 +179,44 @@ def _check_names(path: Path, names: Sequence[str]) -> None:
             raise cannot_draft(path, f"line 1 has a number or a day in column {at}", "a header: a name for each column")
 
 
-def _contract(path: Path, _: str, __: str) -> DraftSource:
+def _contract(path: Path, _: str, part: str) -> DraftSource:
     """Return the columns of a contract of the Open Data Contract Standard, such as another tool wrote."""
     data = read_document(path).data
-    tables = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(tables, list) or len(tables) != 1 or not isinstance(tables[0], dict):
-        raise cannot_draft(
-            path, "no contract of one table", "a contract of the Open Data Contract Standard with one table"
-        )
-    servers = [each for each in _mappings(data.get("servers")) if each.get("type") == "local"]
-    server = servers[0] if servers else {}
-    columns = tuple(map(_property, (each for each in _mappings(tables[0].get("properties")) if "name" in each)))
+    tables = _tables(path, data)
+    names = [str(each.get("name")) for each in tables]
+    if part not in names and (part or len(tables) > 1):
+        found = f"no table {part!r}" if part else "several tables"
+        raise cannot_draft(path, found, f"--table with one of {', '.join(names)}")
+    servers = _mappings(data.get("servers"))
+    server: dict[str, Any] = next((each for each in servers if each.get("type") == "local"), {})
     form = "csv" if server.get("format") == "csv" else "parquet"
-    return DraftSource(f"the contract {path.name}", str(server.get("path", change(NO_TABLE))), form, columns)
+    place = str(server.get("path", change(NO_TABLE)))
+    columns = _properties(tables[names.index(part) if part else 0])
+    return DraftSource(f"the contract {path.name}", place, form, columns, server=_database(servers))
+
+
+def _tables(path: Path, data: Any) -> list[dict[str, Any]]:
+    tables = _mappings(data.get("schema")) if isinstance(data, dict) else []
+    if not tables:
+        raise cannot_draft(path, "no contract with a table", "a contract of the Open Data Contract Standard")
+    return tables
+
+
+def _properties(table: dict[str, Any]) -> tuple[DraftColumn, ...]:
+    return tuple(map(_property, (each for each in _mappings(table.get("properties")) if "name" in each)))
+
+
+def _nearest_table(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
+    """Return the columns of the table of a contract that has most of these columns."""
+    tables = [_properties(each) for each in _tables(path, read_document(path).data)]
+    return max(tables, key=lambda each: len({column.name for column in each} & {*names}))
+
+
+def _database(servers: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the facts about the server, if it is a database that is read where it is."""
+    if len(servers) != 1 or not all(servers[0].get(key) for key in _POSTGRES):
+        return {}
+    return {key: str(servers[0][key]) for key in _POSTGRES} if servers[0]["type"] == "postgres" else {}
 
 
 def _mappings(value: Any) -> list[dict[str, Any]]:
@@ -152,28 +232,36 @@ def _property(stated: dict[str, Any]) -> DraftColumn:
     values: list[Any] = next(
         (rule["validValues"] for rule in rules if isinstance(rule, dict) and "validValues" in rule), []
     )
+    described = str(stated.get("description") or "")
+    in_words = listed_values(described).values if "=" in described else ()
     return DraftColumn(
         str(stated["name"]),
         _TYPES.get(str(stated.get("logicalType")), CellType.UNKNOWN),
-        str(stated.get("description") or ""),
-        tuple((str(value), "") for value in values if isinstance(value, str)),
+        described,
+        tuple((str(value), "") for value in values if isinstance(value, str)) or in_words,
         bounds,
         direct=stated.get("primaryKey") == "true" or stated.get("unique") == "true",
     )
 
 
-def _codebook(path: Path, _: str, __: str) -> DraftSource:
-    return codebook(path)
+def _codebook(path: Path, relative: str, _: str) -> DraftSource:
+    """Return the variables of a DDI codebook, and the table that it names if that is beside it."""
+    found, named = codebook(path)
+    end = next((each for each in READERS if named.lower().endswith(each)), None)
+    is_table = end is not None and READERS[end] in (_csv, _parquet) and Path(named).name == named
+    if not is_table or not (path.parent / named).is_file():
+        return found
+    return replace(found, path=os.path.join(os.path.dirname(relative), named), format=str(end).split(".")[1])
 
 
-def _excel(path: Path, relative: str, sheet: str) -> DraftSource:
+def _excel(path: Path, relative: str, part: str) -> DraftSource:
     """Return the columns in the first row of a sheet. Raises ConfigurationError if it looks like cells."""
     from crowdgate.sources.excel import excel_header
 
-    names = excel_header(path, {"sheet": sheet}, ()).names
+    names = excel_header(path, {"sheet": part}, ()).names
     _check_names(path, names)
     columns = tuple(DraftColumn(name, CellType.UNKNOWN) for name in names)
-    return DraftSource(f"the first row of {path.name}", relative, "excel", columns, {"sheet": sheet} if sheet else {})
+    return DraftSource(f"the first row of {path.name}", relative, "excel", columns, {"sheet": part} if part else {})
 
 
 def _statistics(path: Path, relative: str, _: str) -> DraftSource:

@@ -52,8 +52,10 @@ def choose_levels(
         _refuse_others(names, list(levels), contract.id)
         found = _coarsen_to_fit({name: levels[name] for name in names}, reach, _most_classes(reach, people))
     if len(found) < reach.least:
-        asked = f"{len(found)} columns that a release could have"
-        raise ConfigurationError(Problem("command line", None, "--attributes", asked, f"{reach.least} or more"))
+        asked, more = f"{len(found)} columns that a release could have", f"{reach.least} or more"
+        if names is None:
+            more += f", each with a level of at most {reach.values} values in the contract; or --attributes with others"
+        raise ConfigurationError(Problem("command line", None, "--attributes", asked, more))
     return found
 
 

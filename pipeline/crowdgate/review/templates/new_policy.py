@@ -21,6 +21,7 @@ from crowdgate.kind.prior import CountsAtLevels
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
 from crowdgate.manifest.model import NAME as MANIFEST
+from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import KNOWN, kind_of
 from crowdgate.planning.plan import plan_policy
@@ -39,6 +40,7 @@ SMALL = 2
 """The largest number of columns of an analysis for which tables are recommended: the template has all such tables."""
 CHARGE, MARGINS = Fraction(1, 20), Fraction(1, 5)
 """Shares of the total of a charged gate, and of margins."""
+MOST_SINGLED_OUT, PROTECTING = Fraction(1, 50), Fraction(2, 5)
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*( [A-Za-z0-9_-]+)*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
@@ -155,6 +157,7 @@ def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: Bu
         "name": wanted.name, "owner": wanted.owner,
         "description": f"Of {contract.id}: {template.summary}.", "contract": contract.id, "budget": contract.population,
         "epsilon": exact_text(epsilon), "delta": exact_text(delta), "weight": exact_text(small / 10),
+        "singled_out": exact_text(_most_singled_out(small / 10, _most_rows(contract, people))),
         "attributes": list(attributes.items()), "pilot": pilot,
         "uncounted": [] if columns is None else sorted({*attributes} - columns),
         "analysed": bool(contract.analyses), "pairs": pairs,
@@ -248,6 +251,17 @@ def _most_rows(contract: Contract, people: int) -> int:
     """Return the greatest number of rows of the contract's table for `people` people."""
     most = people * contract.unit.rows
     return most if contract.rows_at_most is None else min(most, contract.rows_at_most)
+
+
+def _most_singled_out(weight: Fraction, rows: int) -> Fraction:
+    """Return the limit on singling out by predicates of this weight, with one digit: 2 %, or less where a table of so
+    many rows has rarer usual predicates. The bound grows at most in proportion to the weight, and `check` warns of a
+    limit that lets it reach one half at 1 in 1000 rows: PROTECTING is below.
+    """
+    usual = min(DEFAULT_WEIGHT, Fraction(1, 1000 * rows))
+    most = min(MOST_SINGLED_OUT, PROTECTING * weight / usual)
+    digit = Fraction(1, 10 ** (len(str(int(1 / most))) if most < 1 else 0))
+    return most // digit * digit
 
 
 def _ledger_id(root: Path) -> str:

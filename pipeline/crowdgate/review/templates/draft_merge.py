@@ -1,0 +1,36 @@
+"""A table and its codebook as one description: its place and columns by its header, their values by the codebook."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, cannot_draft
+from crowdgate.sources.table_header import CellType
+
+
+def with_codebook(table: DraftSource, path: Path, columns: Sequence[DraftColumn]) -> DraftSource:
+    """Return a table's description with what a codebook says of its columns; names may differ in their case.
+
+    Raises ConfigurationError if the codebook describes none of them.
+    """
+    folded = Counter(each.name.casefold() for each in columns)
+    by_name = {each.name.casefold(): each for each in columns if folded[each.name.casefold()] == 1}
+    by_name |= {each.name: each for each in columns}
+    found = [(each, by_name.get(each.name) or by_name.get(each.name.casefold())) for each in table.columns]
+    if not any(book for _, book in found):
+        raise cannot_draft(path, "none of the table's columns", "a codebook of this table")
+    merged = tuple(column if book is None else _merged(column, book) for column, book in found)
+    return replace(table, columns=merged, codebook=f"the codebook {path.name}")
+
+
+def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:
+    """Return a column with the facts of both; what the table's own file says of it comes first."""
+    stated = column.type is not CellType.UNKNOWN
+    return replace(
+        book,
+        name=column.name,
+        type=column.type if stated else book.type,
+        description=book.description or column.description,
+        direct=column.direct or book.direct,
+    )
