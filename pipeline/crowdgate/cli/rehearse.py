@@ -14,7 +14,9 @@ from crowdgate.releases.rehearsal.rehearse import rehearse as run
 
 UNKNOWN = "gates that read rows are unknown"
 SOURCES = "give --from a release of tables, or make a pilot release: crowdgate init --policy --template pilot"
-OF_PILOT = "the pilot release lacks them: give --from a release that has them, or publish only columns that it counts in pairs"
+OF_PILOT = (
+    "the pilot release lacks them: give --from a release that has them, or publish only columns that it counts in pairs"
+)
 MOST_PAIRS = 3
 """The greatest number of pairs that a line names."""
 
