@@ -29,6 +29,7 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "rows_by_shares": rows_by_shares,
     "tables_by_shares": tables_by_shares,
     "tables_with_errors": tables_workshop,
+    "tables_by_published_numbers": tables_workshop,
 }
 BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 

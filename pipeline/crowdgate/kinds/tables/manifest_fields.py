@@ -10,10 +10,8 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.limits import MOST_ROWS_EACH, MOST_TABLES, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismFields
 from crowdgate.manifest.values import Count, Exact, FileName, Label, ManifestFields
+from crowdgate.mechanisms.tables.error_methods import ErrorMethod
 from crowdgate.noisy_counts.manifest_fields import NoiseFields
-
-Errors = Literal["of values", "by published numbers"]
-FIRST_ERRORS: Errors = "of values"
 
 
 class TablesMechanism(NoiseFields, MechanismFields):
@@ -35,9 +33,9 @@ class TablesMechanism(NoiseFields, MechanismFields):
     """True if numbers that are not trustworthy are left empty."""
     raw: bool
     """True if tables are also published as drawn, before consistency."""
-    errors: Errors | None = None
-    """Tables state the error of each published value, and a code for each cell. "of values": errors of counts are those
-    by the first prior, whose intervals all begin at 0. Absent: earlier releases state standard errors of the noise."""
+    errors: ErrorMethod | None = None
+    """Tables state the error of each published value, and a code for each cell. Errors of counts are computed by this
+    method; "by other cells" is the present one. Absent: earlier releases state standard errors of the noise."""
 
     def law(self, at: int) -> Law:
         """Return the distribution of the noise on each cell of query number `at`."""

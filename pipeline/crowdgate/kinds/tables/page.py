@@ -3,10 +3,11 @@
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.tables.flags import FLAGS
-from crowdgate.kinds.tables.manifest_fields import FIRST_ERRORS, NumbersFields, TableFields, TablesManifest
+from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
 from crowdgate.kinds.tables.plan import workload_sentence
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.standard_errors import counts_plan
+from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD
 from crowdgate.number_text import decimal
 from crowdgate.publish.levels import domains_of
 
@@ -74,7 +75,7 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "used": "the numbers",
         "estimated": "over the rows that are described above (Whose rows)",
     }
-    shown = {None: "", FIRST_ERRORS: ".errors"}.get(mechanism.errors, ".published")
+    shown = {None: "", FIRST_METHOD: ".errors"}.get(mechanism.errors, ".published")
     form = f"{said.format}{shown}"
     return KindPage(f"kinds/tables/release.{form}.md.j2", values, ({"estimated": "for the whole source table"},))
 

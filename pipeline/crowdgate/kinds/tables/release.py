@@ -27,6 +27,7 @@ from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.manifest import json_fields
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, RowsAtBound
 from crowdgate.noisy_counts.statements import noise_fields
 from crowdgate.publish.dictionary import entries
@@ -91,7 +92,7 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     stated = {
         "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
         "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
-        "errors": "by published numbers",
+        "errors": LATEST_METHOD,
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
 
