@@ -90,11 +90,17 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     """Return the manifest's entry for the mechanism. Each number carries noise, so there are no invariants."""
     made, spec = planned.mechanism, planned.spec
     stated = {
-        "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
+        "kind": "dp_tables", **noise_fields(made, _division(planned)), "beta": made.beta, "rows_per_unit": made.rows,
         "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
         "errors": LATEST_METHOD,
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
+
+
+def _division(planned: TablesPlan) -> str:
+    """Return the division of the noise budget: that which the policy states, or which was chosen."""
+    stated = planned.spec.split
+    return stated if stated != "automatic" else "residuals" if planned.mechanism.residuals else "least-error"
 
 
 def data_fields(held: PublishedTables) -> TablesData:

@@ -118,9 +118,10 @@ def _others(planned: TablesPlan) -> Iterator[tuple[str, str, DpTables]]:
     part = Part(own.part.name, own.part.epsilon, Fraction(0))
     found, _ = divided(own.workload, budget, own.rows, part, "least-error")
     if found is not None:
-        words = "noise: laplace, split: least-error" if spec.split != "least-error" else "noise: laplace"
+        kept = spec.split in ("least-error", "automatic")
+        words = "noise: laplace" if kept else "noise: laplace, split: least-error"
         yield "noise", words, found
-    if spec.split != "residuals" and not spec.raw and own.beta == 1:
+    if not own.residuals and not spec.raw and own.beta == 1:
         found, _ = divided(own.workload, own.budget, own.rows, own.part, "residuals")
         if found is not None:
             yield "split", "split: residuals", found

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.residuals import ResidualNoise
 
 JOINT = "joint"
+Division = Split | Literal["least-error", "residuals", "automatic"]
+"""The division of the noise budget among tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ class DpTables:
 
 def plan_dp_tables(
     items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
-    split: Split | Literal["least-error", "residuals"] = "least-variance", most_cells: int = MOST_NUMBERS,
+    split: Division = "least-variance", most_cells: int = MOST_NUMBERS,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that keeps `part` of the guarantee, or None and all findings against it. Reads no data.
 
@@ -175,14 +177,17 @@ def plan_dp_tables(
 
 def divided(
     resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part,
-    split: Split | Literal["least-error", "residuals"],
+    split: Division,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that divides a noise budget among the tables as `split` says, or None and the findings
-    against it.
+    against it. "automatic" is noise on residuals, whose errors are the least of all Gaussian noise, where these tables
+    can have it.
     """
-    if split == "residuals":
-        return _on_residuals(resolved, budget, rows, part)
-    if split == "least-error":
+    if split in ("residuals", "automatic"):
+        found, findings = _on_residuals(resolved, budget, rows, part)
+        if found is not None or split == "residuals":
+            return found, findings
+    if split in ("least-error", "automatic"):
         from crowdgate.mechanisms.tables.allocation import least_error_budget
 
         spends = least_error_budget(resolved.queries, budget.spend, budget.noise)
@@ -194,13 +199,19 @@ def divided(
 def _on_residuals(
     resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part
 ) -> tuple[DpTables | None, list[Finding]]:
-    from crowdgate.mechanisms.tables.residuals import residual_budget, residual_findings, residual_queries
+    from crowdgate.mechanisms.tables.residuals import (
+        residual_budget,
+        residual_findings,
+        residual_queries,
+        stated_total,
+    )
 
     findings = list(residual_findings(resolved, budget.noise))
     if findings:
         return None, findings
     tables = [linear.levels for linear in resolved.queries]
-    return DpTables(resolved, budget, residual_budget(tables, budget.spend), rows, part, residual_queries(tables)), []
+    spends = residual_budget(tables, budget.spend, stated_total(resolved.queries))
+    return DpTables(resolved, budget, spends, rows, part, residual_queries(tables)), []
 
 
 def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget | None, list[Finding]]:

@@ -22,7 +22,7 @@ _LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
 """Groups of cells: the expected count is about `_RATIO` to the power -4 to 3 times the standard error."""
 _FEW = 5.0
 """The weight of the whole table's mixture in a group, in cells."""
-_HALVINGS = 4
+_HALVINGS = 2
 """The least interval is half of a standard error, halved so often: nearly empty cells of sparse tables."""
 _ROUNDS = 50
 _FARTHEST = 30.0

@@ -217,10 +217,13 @@ class DpTablesSpec(MechanismSpec):
         ListField("what is published", Direction.LOOSER, "more numbers are published", "fewer numbers are published"),
     ]
     """The published tables, sums, means and quantiles."""
-    split: Annotated[Literal["least-error", "least-variance", "equal", "residuals"], SHARES] = "least-error"
+    split: Annotated[Literal["least-error", "least-variance", "equal", "residuals", "automatic"], SHARES] = (
+        "least-error"
+    )
     """The division of epsilon between tables without a share: for the least errors after tables are made to agree
     (default), for the least noise before that, or equally; or noise on what each table says beyond its margins
-    (residuals), for the least errors of tables of counts with Gaussian noise."""
+    (residuals), for the least errors of tables of counts with Gaussian noise. Automatic: residuals where these tables
+    can have them, or else for the least errors; new policies state this."""
     relative_error: Annotated[Rate, PRECISE] = Field(default="0.1", validate_default=True)
     """A number is trustworthy if its 95 % interval is within this part of it."""
     suppress: Annotated[

@@ -63,7 +63,8 @@ def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpT
     items = [line.item for line in lines]
     if not items:
         return None, findings
-    mechanism, found = plan_dp_tables(items, contract, part, noise=spec.noise, beta=beta, split=spec.split)
+    split = "least-error" if spec.raw and spec.split == "automatic" else spec.split
+    mechanism, found = plan_dp_tables(items, contract, part, noise=spec.noise, beta=beta, split=split)
     findings += [_policy_finding(lines, finding) for finding in found]
     findings = list(dict.fromkeys(findings))
     return (None if findings else mechanism), findings
