@@ -99,8 +99,9 @@ class TableFields(ManifestFields):
     """The columns of the table, with their levels."""
     cells: Count
     """The number of lines of the table."""
-    queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
-    """The places of the noisy vectors that the table is computed from."""
+    queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=40)]
+    """The places of the noisy vectors that the table is computed from. For quantiles from a hierarchical histogram, the
+    first counts bins, and the others groups of bins, which are levels of the column."""
 
     @property
     def levels(self) -> Mapping[str, str]:

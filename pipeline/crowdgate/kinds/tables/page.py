@@ -70,6 +70,7 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
         "means": any(each.kind == "mean" for each in tables),
         "quantiles": any(each.kind == "quantiles" for each in tables),
+        "grouped": any(each.kind == "quantiles" and len(each.queries) > 1 for each in tables),
         "agree": _agree(said, held) if any(each.kind == "count" for each in tables) else None,
         "width": None if mechanism.width is None else f"{float(mechanism.width):g}",
         "used": "the numbers",

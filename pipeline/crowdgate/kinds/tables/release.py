@@ -133,7 +133,7 @@ def _cells(answers: Answers) -> Iterator[PublishedCells]:
 def _table_fields(answers: Answers) -> tuple[TableFields, ...]:
     start, said = 0, []
     for stem, each in zip(file_names(answers), answers, strict=True):
-        used = 2 if isinstance(each.item, Mean) else 1
+        used = 2 if isinstance(each.item, Mean) else 1 + len(each.groups) if isinstance(each, QuantileAnswer) else 1
         said.append(_table(stem, each, tuple(range(start, start + used))))
         start += used
     return tuple(said)
@@ -161,7 +161,7 @@ def _levels(contract: Contract, answers: Sequence[TableAnswer | QuantileAnswer])
     for each in answers:
         own = dict(each.levels)
         if isinstance(each, QuantileAnswer):
-            used.setdefault(each.item.column, {})[each.column.name] = each.column
+            used.setdefault(each.item.column, {}).update({own.name: own for own in (each.column, *each.groups)})
         for name, level in own.items():
             used.setdefault(name, {})[level.name] = level
     return [

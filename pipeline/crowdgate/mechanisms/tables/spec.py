@@ -170,6 +170,11 @@ class QuantilesTable(TableItem):
         ),
     ] = Field(default=["0.25", "0.5", "0.75"], validate_default=True)
     """The probabilities of the quantiles, from 0 to 1."""
+    histogram: Annotated[
+        Literal["flat", "hierarchical"], ValueField("how the bins behind quantiles are counted", any_change)
+    ] = "flat"
+    """How the bins are counted: each by itself (flat, the default), or also in groups of bins, and in groups of these
+    (hierarchical), which makes quantiles of ten bins or more more accurate."""
     by: Annotated[Named, KeyField("the cells of quantiles")] = ()
     """The columns of the table that has quantiles in each cell."""
 

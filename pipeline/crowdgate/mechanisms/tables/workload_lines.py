@@ -135,7 +135,11 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
         return _numeric(spec, stated)
     assert isinstance(stated, QuantilesTable)
     by = _named_levels(spec, "by", stated.by)
-    return (Quantiles(stated.quantiles, stated.level, tuple(stated.at), by, stated.share),)
+    return (
+        Quantiles(
+            stated.quantiles, stated.level, tuple(stated.at), by, stated.share, stated.histogram == "hierarchical"
+        ),
+    )
 
 
 def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:
