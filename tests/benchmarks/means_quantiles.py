@@ -4,8 +4,8 @@
 the people (the distance of the published value's rank), those of a mean in percent of the range. Noise has rho 0.0005
 for all three quartiles or for the mean: a thirtieth of epsilon 1 at delta 1e-9. It is continuous.
 
-Quantiles: from a noisy histogram (tables), and from histograms at several levels that are made to agree (levels); by
-the exponential mechanism (Smith 2011); by binary search with noisy counts; from a tree of noisy counts (Hay and others
+Quantiles: from a flat noisy histogram (tables), and from a hierarchical one, whose levels are made to agree (levels);
+by the exponential mechanism (Smith 2011); by binary search with noisy counts; from a tree of noisy counts (Hay, others
 2010). Means: a sum around the middle of the bounds over a count (tables); a sum around 0 over a count; a clipping range
 found by a first part of the budget, then a sum around its middle (after CoinPress: Biswas and others 2020); and a sum
 over a count that is known, which no table of people has.

@@ -88,16 +88,15 @@ def test_where_noise_also_decides_the_number_of_releases_nothing_is_advised(tmp_
     assert advised(workshop) == []
 
 
-def test_quantiles_of_many_bins_are_advised_a_table_of_coarser_ones(tmp_path: Path) -> None:
-    """The table that the words show, written into the policy, ends the advice. The quantile's own errors are those of
-    the benchmark means_quantiles: with 100 bins beside 10 they are less than half as large.
+def test_quantiles_of_many_bins_are_advised_a_hierarchical_histogram(tmp_path: Path) -> None:
+    """The key that the words show, written into the line, ends the advice. The quantile's own errors are those of the
+    benchmark means_quantiles: with 100 bins beside 10 they are less than half as large.
     """
     workshop = with_tables(tmp_path / "w", "{quantiles: age, level: exact, at: [0.5]}", delta="0.01", noise="laplace")
     (words,) = advised(workshop)
-    found = re.search(r"a table of \{(.*)\} beside them", words)
+    found = re.search(r"`(.*)` in their line", words)
     assert found is not None
-    assert found[1] == "age: 10 years"
-    workshop.edit(workshop.policy, "    tables:\n", f"    tables:\n      - {{attributes: {{{found[1]}}}}}\n")
+    workshop.edit(workshop.policy, "level: exact", f"level: exact, {found[1]}")
     assert advised(workshop) == []
     true = np.bincount(np.random.default_rng(3).integers(20, 60, 1000), minlength=100)
     fine, both = (rank_errors(true, widths) for widths in ((1,), (1, 10)))

@@ -45,7 +45,8 @@ def released(workshop: Workshop) -> Path:
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("split: residuals", "split: residuals"),
+        ("tables: [{total: true}", "tables: [{total: true, share: 0.1}"),
+        ("split: residuals", "split: automatic"),
         ("split: residuals", "split: residuals\n    suppress: true"),
         pytest.param("split: residuals", "split: residuals\n    sampling: {beta: 0.5}", marks=pytest.mark.thorough),
         pytest.param("delta: 1e-6", "delta: 1e-6, accounting: joint", marks=pytest.mark.thorough),

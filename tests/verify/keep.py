@@ -22,6 +22,7 @@ from tests.kinds.test_tables_release import tables_workshop
 from tests.workshop import Workshop
 
 KEPT = Path(__file__).parent / "kept"
+GROUPED = {"level: 10 years, at": "level: exact, histogram: hierarchical, at"}
 KINDS: dict[str, Callable[[Path], Workshop]] = {
     "safe_k_anonymity": margins_workshop,
     "dp_tables": tables_workshop,
@@ -29,6 +30,8 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "rows_by_shares": rows_by_shares,
     "tables_by_shares": tables_by_shares,
     "tables_with_errors": tables_workshop,
+    "tables_by_published_numbers": tables_workshop,
+    "tables_by_groups": lambda root: tables_workshop(root, **GROUPED),
 }
 BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 

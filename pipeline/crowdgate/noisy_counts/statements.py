@@ -37,7 +37,7 @@ def _query(made: DpTables, at: int, unit: str) -> QueryFields:
     size = {
         "cells": linear.query.cells,
         "sensitivity": linear.query.sensitivity(made.rows),
-        "share": linear.query.share,
+        "share": None if made.residuals else linear.query.share,
     }
     return QueryFields.model_validate(
         {"name": linear.query.name, "levels": levels, **size, unit: spend, "grid": bounds}

@@ -49,6 +49,28 @@ def test_errors_are_within_one_percent_of_the_least(name: str) -> None:
     assert sum_of_squares(found) <= squares(least) * 1.002, "the other split is below it by a larger part of the total"
 
 
+@pytest.mark.parametrize(
+    ("items", "noise", "on_residuals"),
+    [
+        (WORKLOADS["two-way"], "gaussian", True),
+        ((*WORKLOADS["two-way"], Sum("hours")), "gaussian", False),
+        (WORKLOADS["two-way"], "laplace", False),
+    ],
+)
+def test_an_automatic_division_has_the_least_errors_that_the_tables_allow(
+    items: tuple[Item, ...], noise: str, on_residuals: bool
+) -> None:
+    found = plan(items, noise=noise, split="automatic")
+    other = plan(items, noise=noise, split="residuals" if on_residuals else "least-error")
+    assert (found.spends, bool(found.residuals)) == (other.spends, on_residuals)
+
+
+def test_the_total_keeps_its_stated_share() -> None:
+    found = made((ContingencyTable({}, Fraction(1, 5)), *WORKLOADS["two-way"]))
+    assert found.spends[0] == pytest.approx(found.budget.spend / 5, rel=1e-6)
+    assert sum(found.spends) == found.budget.spend
+
+
 @pytest.mark.parametrize("rows", [1, 2])
 def test_what_is_asked_of_the_noise_source_keeps_the_budget_for_every_person(rows: int) -> None:
     """The sum over vectors of |change|^2 / (2 sigma^2) is the rho of the release: at most the stated one, for every

@@ -55,10 +55,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return divergences(mechanism, budget)
 
-    def smaller_errors(self, mechanism: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
+    def smaller_errors(self, mechanism: TablesPlan) -> Iterator[tuple[str, str]]:
         from crowdgate.kinds.tables.smaller_errors import smaller_errors
 
-        return smaller_errors(mechanism, contract)
+        return smaller_errors(mechanism)
 
     def joint_law(self, mechanism: TablesPlan, gates: tuple[Fraction, ...]) -> JointLaw | None:
         from crowdgate.kinds.tables.joint_cost import joint_law

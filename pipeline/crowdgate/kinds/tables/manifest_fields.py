@@ -10,10 +10,8 @@ from crowdgate.accounting.discrete_laws import Law
 from crowdgate.limits import MOST_ROWS_EACH, MOST_TABLES, MOST_VALUES
 from crowdgate.manifest import Manifest, MechanismFields
 from crowdgate.manifest.values import Count, Exact, FileName, Label, ManifestFields
+from crowdgate.mechanisms.tables.error_methods import ErrorMethod
 from crowdgate.noisy_counts.manifest_fields import NoiseFields
-
-Errors = Literal["of values", "by published numbers"]
-FIRST_ERRORS: Errors = "of values"
 
 
 class TablesMechanism(NoiseFields, MechanismFields):
@@ -35,9 +33,9 @@ class TablesMechanism(NoiseFields, MechanismFields):
     """True if numbers that are not trustworthy are left empty."""
     raw: bool
     """True if tables are also published as drawn, before consistency."""
-    errors: Errors | None = None
-    """Tables state the error of each published value, and a code for each cell. "of values": errors of counts are those
-    by the first prior, whose intervals all begin at 0. Absent: earlier releases state standard errors of the noise."""
+    errors: ErrorMethod | None = None
+    """Tables state the error of each published value, and a code for each cell. Errors of counts are computed by this
+    method; "by other cells" is the present one. Absent: earlier releases state standard errors of the noise."""
 
     def law(self, at: int) -> Law:
         """Return the distribution of the noise on each cell of query number `at`."""
@@ -101,8 +99,9 @@ class TableFields(ManifestFields):
     """The columns of the table, with their levels."""
     cells: Count
     """The number of lines of the table."""
-    queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=2)]
-    """The places of the noisy vectors that the table is computed from."""
+    queries: Annotated[tuple[int, ...], Field(min_length=1, max_length=40)]
+    """The places of the noisy vectors that the table is computed from. For quantiles from a hierarchical histogram, the
+    first counts bins, and the others groups of bins, which are levels of the column."""
 
     @property
     def levels(self) -> Mapping[str, str]:

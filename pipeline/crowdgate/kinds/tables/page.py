@@ -3,10 +3,11 @@
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
 from crowdgate.kinds.tables.flags import FLAGS
-from crowdgate.kinds.tables.manifest_fields import FIRST_ERRORS, NumbersFields, TableFields, TablesManifest
+from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
 from crowdgate.kinds.tables.plan import workload_sentence
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.standard_errors import counts_plan
+from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD
 from crowdgate.number_text import decimal
 from crowdgate.publish.levels import domains_of
 
@@ -69,12 +70,13 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
         "means": any(each.kind == "mean" for each in tables),
         "quantiles": any(each.kind == "quantiles" for each in tables),
+        "grouped": any(each.kind == "quantiles" and len(each.queries) > 1 for each in tables),
         "agree": _agree(said, held) if any(each.kind == "count" for each in tables) else None,
         "width": None if mechanism.width is None else f"{float(mechanism.width):g}",
         "used": "the numbers",
         "estimated": "over the rows that are described above (Whose rows)",
     }
-    shown = {None: "", FIRST_ERRORS: ".errors"}.get(mechanism.errors, ".published")
+    shown = {None: "", FIRST_METHOD: ".errors"}.get(mechanism.errors, ".published")
     form = f"{said.format}{shown}"
     return KindPage(f"kinds/tables/release.{form}.md.j2", values, ({"estimated": "for the whole source table"},))
 

@@ -11,10 +11,11 @@ import pyarrow as pa
 from crowdgate.accounting.discrete_laws import Law
 from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.kinds.tables.flags import number_flags, quantile_flags
-from crowdgate.kinds.tables.manifest_fields import FIRST_ERRORS, Errors, TableFields, TablesMechanism
+from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.accuracy import is_trustworthy
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
+from crowdgate.mechanisms.tables.error_methods import ErrorMethod
 from crowdgate.mechanisms.tables.means import first_order_means, means
 from crowdgate.noisy_counts.manifest_fields import GridFields
 from crowdgate.noisy_counts.recount import CountCells
@@ -194,11 +195,11 @@ def _differs(a: Floats, b: Floats, most: float) -> Bools:
 
 
 def count_error_problems(
-    tables: Sequence[tuple[PublishedCounts, Floats]], rate: float, errors: Errors | None
+    tables: Sequence[tuple[PublishedCounts, Floats]], rate: float, method: ErrorMethod
 ) -> Iterator[str]:
     """Yield a problem unless the errors stated with tables of counts are those computed from their published numbers.
     Errors are compared in parts of the largest of a table: roots of differences are not exact near 0."""
-    due = count_errors([each for each, _ in tables], rate, from_zero=errors == FIRST_ERRORS)
+    due = count_errors([each for each, _ in tables], rate, method)
     for (_, stated), found in zip(tables, due, strict=True):
         if (np.abs(stated - found.reshape(-1)) > SOLVED * (1 + found.max())).any():
             yield "an error of a count does not follow from the published counts"

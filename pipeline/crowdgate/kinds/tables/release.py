@@ -27,6 +27,7 @@ from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.manifest import json_fields
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
+from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, RowsAtBound
 from crowdgate.noisy_counts.statements import noise_fields
 from crowdgate.publish.dictionary import entries
@@ -89,11 +90,17 @@ def mechanism(planned: TablesPlan) -> TablesMechanism:
     """Return the manifest's entry for the mechanism. Each number carries noise, so there are no invariants."""
     made, spec = planned.mechanism, planned.spec
     stated = {
-        "kind": "dp_tables", **noise_fields(made, spec.split), "beta": made.beta, "rows_per_unit": made.rows,
+        "kind": "dp_tables", **noise_fields(made, _division(planned)), "beta": made.beta, "rows_per_unit": made.rows,
         "invariants": (), "relative_error": spec.relative_error, "suppress": spec.suppress, "raw": spec.raw,
-        "errors": "by published numbers",
+        "errors": LATEST_METHOD,
     }  # fmt: skip
     return TablesMechanism.model_validate(stated)
+
+
+def _division(planned: TablesPlan) -> str:
+    """Return the division of the noise budget: that which the policy states, or which was chosen."""
+    stated = planned.spec.split
+    return stated if stated != "automatic" else "residuals" if planned.mechanism.residuals else "least-error"
 
 
 def data_fields(held: PublishedTables) -> TablesData:
@@ -126,7 +133,7 @@ def _cells(answers: Answers) -> Iterator[PublishedCells]:
 def _table_fields(answers: Answers) -> tuple[TableFields, ...]:
     start, said = 0, []
     for stem, each in zip(file_names(answers), answers, strict=True):
-        used = 2 if isinstance(each.item, Mean) else 1
+        used = 2 if isinstance(each.item, Mean) else 1 + len(each.groups) if isinstance(each, QuantileAnswer) else 1
         said.append(_table(stem, each, tuple(range(start, start + used))))
         start += used
     return tuple(said)
@@ -154,7 +161,7 @@ def _levels(contract: Contract, answers: Sequence[TableAnswer | QuantileAnswer])
     for each in answers:
         own = dict(each.levels)
         if isinstance(each, QuantileAnswer):
-            used.setdefault(each.item.column, {})[each.column.name] = each.column
+            used.setdefault(each.item.column, {}).update({own.name: own for own in (each.column, *each.groups)})
         for name, level in own.items():
             used.setdefault(name, {})[level.name] = level
     return [

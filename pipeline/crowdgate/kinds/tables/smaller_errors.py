@@ -17,7 +17,6 @@ from crowdgate.mechanisms.tables.workload import Quantiles
 from crowdgate.number_text import decimal
 
 if TYPE_CHECKING:
-    from crowdgate.contracts.contract import Contract
     from crowdgate.kinds.tables.plan import TablesPlan
     from crowdgate.mechanisms.tables.accuracy import ExpectedNoise
     from crowdgate.mechanisms.tables.consistency import Axes
@@ -27,7 +26,7 @@ WORTH_SAYING = 0.9
 LARGEST_GROWTH = 1.1
 """The greatest error of any one table with advised settings, in parts of its error by the policy."""
 MANY_BINS = 40
-"""The number of bins from which coarser bins beside them are advised. In tries with 40 to 200 bins quantiles of normal
+"""The number of bins from which a hierarchical histogram is advised. In tries with 40 to 200 bins quantiles of normal
 and skewed numbers became 1.2 to 10 times as accurate, those of evenly spread ones .9 to 3 times."""
 COARSER = 4
 """The least number of bins of quantiles to each bin of a table that supports them."""
@@ -69,7 +68,7 @@ class _NoisyTables:
         return [row.consistent_error or row.error for row in self.rows] + [row.error for row in self.rows if raw]
 
 
-def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[str, str]]:
+def smaller_errors(planned: TablesPlan) -> Iterator[tuple[str, str]]:
     """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
     WORTH_SAYING times the policy's own and those of no table grow clearly, and for quantiles of many bins.
     """
@@ -82,25 +81,21 @@ def smaller_errors(planned: TablesPlan, contract: Contract) -> Iterator[tuple[st
             errors = "the errors that noise makes in its tables"
             yield key, f"{errors} are {factor} times those with {words}, at the same guarantee"
             break
-    yield from (("tables", words) for words in _coarser_tables(planned.mechanism, contract))
+    yield from (("tables", words) for words in _hierarchical_histograms(planned.mechanism))
 
 
-def _coarser_tables(mechanism: DpTables, contract: Contract) -> Iterator[str]:
-    """Yield a clause for each item of quantiles with many bins that no table of coarser bins supports: the noise of all
-    bins below a quantile adds up, and that of a few coarse bins is less."""
+def _hierarchical_histograms(mechanism: DpTables) -> Iterator[str]:
+    """Yield a clause for each item of quantiles with many bins that neither groups of them nor a table of coarser bins
+    supports: the noise of all bins below a quantile adds up, and that of a few coarse bins is less."""
     counts = [linear.levels for linear in mechanism.queries if linear.grid is None]
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
-        if not isinstance(item, Quantiles) or len(levels[item.column]) < MANY_BINS:
+        if not isinstance(item, Quantiles) or item.hierarchical or len(levels[item.column]) < MANY_BINS:
             continue
         most = len(levels[item.column]) / COARSER
-        hierarchy = contract.by_name[item.column].hierarchy
-        known = () if hierarchy is None else hierarchy.levels
-        coarser = max((each for each in known if 1 < len(each) <= most), key=len, default=None)
-        if coarser is not None and not any(_supports(table, levels, item.column, most) for table in counts):
-            needed = ", ".join(f"{name}: {level.name}" for name, level in {**levels, item.column: coarser}.items())
+        if not any(_supports(table, levels, item.column, most) for table in counts):
             bins = f"{item.name} have {len(levels[item.column])} bins, whose noise adds up"
-            yield f"{bins}: a table of {{{needed}}} beside them makes them more accurate"
+            yield f"{bins}: `histogram: hierarchical` in their line makes them more accurate"
 
 
 def _supports(table: Axes, levels: Axes, column: str, most: float) -> bool:
@@ -118,9 +113,10 @@ def _others(planned: TablesPlan) -> Iterator[tuple[str, str, DpTables]]:
     part = Part(own.part.name, own.part.epsilon, Fraction(0))
     found, _ = divided(own.workload, budget, own.rows, part, "least-error")
     if found is not None:
-        words = "noise: laplace, split: least-error" if spec.split != "least-error" else "noise: laplace"
+        kept = spec.split in ("least-error", "automatic")
+        words = "noise: laplace" if kept else "noise: laplace, split: least-error"
         yield "noise", words, found
-    if spec.split != "residuals" and not spec.raw and own.beta == 1:
+    if not own.residuals and not spec.raw and own.beta == 1:
         found, _ = divided(own.workload, own.budget, own.rows, own.part, "residuals")
         if found is not None:
             yield "split", "split: residuals", found

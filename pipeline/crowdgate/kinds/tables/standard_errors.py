@@ -22,20 +22,21 @@ _MOST_CONSTRAINTS, _MOST_WORK = 6000, 4e10
 """Limits above which format 1 did not compute variances after consistency, but stated those of the noise."""
 
 
-def consistent_count_tables(said: TablesManifest) -> list[TableFields]:
-    """Return the tables whose counts were made consistent, including those behind quantiles."""
-    return [table for table in said.data.tables if table.kind in ("count", "quantiles")]
+def consistent_counts(said: TablesManifest) -> list[tuple[TableFields, int]]:
+    """Return the counts that were made consistent, including those behind quantiles: tables, and places of queries."""
+    tables = [table for table in said.data.tables if table.kind in ("count", "quantiles")]
+    return [(table, at) for table in tables for at in table.queries]
 
 
 def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
     """Return the plan of the consistent counts."""
-    tables, levels = consistent_count_tables(said), levels_of(domains)
-    axes = [{name: levels[name, level] for name, level in table.query_levels.items()} for table in tables]
+    counts, levels, queries = consistent_counts(said), levels_of(domains), said.mechanism.queries
+    axes = [{name: levels[name, level] for name, level in queries[at].levels.items()} for _, at in counts]
     residuals, laws = _residual_noise(said, levels, axes), []
     if residuals is None:
-        laws = [said.mechanism.law(table.queries[0]) for table in tables]
+        laws = [said.mechanism.law(at) for _, at in counts]
     width = said.mechanism.width or Fraction(0)  # format 1 has another width
-    return CountsPlan([table.file for table in tables], axes, laws, said.mechanism.beta, width, residuals)
+    return CountsPlan([table.file for table, _ in counts], axes, laws, said.mechanism.beta, width, residuals)
 
 
 def _residual_noise(

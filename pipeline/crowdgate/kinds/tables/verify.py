@@ -29,7 +29,7 @@ from crowdgate.kinds.tables.recount import (
 )
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.residual_check import residual_problems
-from crowdgate.kinds.tables.standard_errors import Spread, consistent_count_tables, count_variances, counts_plan
+from crowdgate.kinds.tables.standard_errors import Spread, consistent_counts, count_variances, counts_plan
 from crowdgate.limits import LARGEST_LISTING
 from crowdgate.manifest import guarantee_sentences
 from crowdgate.mechanisms.tables.columns import (
@@ -94,8 +94,12 @@ def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
     stated = (table.column is not None, table.level is not None, table.at is not None)
     columns = [axis.column for axis in table.axes] + ([table.column] if table.kind == "quantiles" else [])
     grids = {"mean": [True, True], "sum": [True], "clamped": [True]}.get(table.kind, [False])
+    free = {str(table.column)} if table.kind == "quantiles" else set()
     wanted = (table.kind != "count", *([table.kind == "quantiles"] * 2))
     names = [table.table] if len(own) == 1 else [f"{table.table}: sum around the middle", f"{table.table}: count"]
+    if table.kind == "quantiles":
+        names = [table.table, *(f"{table.table}: {query.levels.get(str(table.column))}" for query in own[1:])]
+        grids = [False] * len(own)
     return (
         stated == wanted
         and len(set(columns)) == len(columns)
@@ -103,8 +107,14 @@ def _fits(table: TableFields, own: Sequence[QueryFields]) -> bool:
         and (table.kind != "mean" or (_is_centred(own[0].grid) and _counts_valid(own[1].grid)))
         and [query.grid is not None for query in own] == grids
         and [query.name for query in own] == names
-        and all(query.levels == table.query_levels for query in own)
+        and own[0].levels == table.query_levels
+        and all(_same_axes(query.levels, table.query_levels, free) for query in own)
     )
+
+
+def _same_axes(own: Mapping[str, str], stated: Mapping[str, str], free: set[str]) -> bool:
+    """Return whether a query has the stated axes, at the stated levels except for the columns in `free`."""
+    return own.keys() == stated.keys() and all(own[name] == stated[name] for name in own if name not in free)
 
 
 def _numbers_fit(table: TableFields, grid: GridFields | None, form: int) -> bool:
@@ -164,7 +174,7 @@ def read(folder: Path, said: TablesManifest, formats: Formats) -> PublishedTable
 
 def _count_problems(said: TablesManifest, domains: ReleasedDomains, held: Mapping[str, pa.Table]) -> Iterator[str]:
     """Yield the problems of counts that were made consistent."""
-    tables = consistent_count_tables(said)
+    tables = [table for table, _ in consistent_counts(said)]
     published = {at: counts(held[each.file]) for at, each in enumerate(tables) if each.kind == "count"}
     for at, each in published.items():
         if not said.mechanism.suppress and np.isnan(each.value).any():
@@ -216,16 +226,20 @@ def _refuse(problems: Iterator[str]) -> None:
 
 def _cell_problems(said: TablesManifest, domains: ReleasedDomains) -> Iterator[str]:
     """Yield queries with other cells than their domain, and tables with another number of lines."""
-    used = {axis for table in said.data.tables for axis in table.query_levels.items()}
+    used = {axis for query in said.mechanism.queries for axis in query.levels.items()}
     listed = [(*axis, len(labels)) for axis, labels in domains.listed.items()]
     if used != set(domains.listed) or listed != [(each.name, each.level, each.values) for each in said.data.columns]:
         yield f"{DICTIONARY}: its columns, levels or numbers of values differ from those of the tables"
         return
     for table in said.data.tables:
-        cells = prod(len(domains.labels(*axis)) for axis in table.query_levels.items())
         lines = prod(len(domains.labels(*axis)) for axis in table.levels.items()) * max(1, len(table.at or ()))
-        if any(said.mechanism.queries[at].cells != cells for at in table.queries) or table.cells != lines:
+        own = [said.mechanism.queries[at] for at in table.queries]
+        if any(each.cells != _cells(each.levels, domains) for each in own) or table.cells != lines:
             yield f"{table.file}: the number of cells in the manifest differs from that of the table's columns"
+
+
+def _cells(levels: Mapping[str, str], domains: ReleasedDomains) -> int:
+    return prod(len(domains.labels(*axis)) for axis in levels.items())
 
 
 def _tables(

@@ -19,6 +19,7 @@ from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import consistent_tables
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors, count_posteriors
+from crowdgate.mechanisms.tables.hierarchical_quantiles import hierarchical_bins
 from crowdgate.mechanisms.tables.means import means
 from crowdgate.mechanisms.tables.posterior import Posterior
 from crowdgate.mechanisms.tables.quantiles import KnownBins, quantile_bins, quantile_errors, quantile_limits
@@ -55,7 +56,8 @@ class QuantileAnswer:
     """Bins of `column` (codes of its level; -1: nothing to count) that hold the quantiles, with 95 % limits.
 
     Shape: the cells of `levels`, then the item's probabilities. A quantile is known to its bin at best. `errors` are
-    root mean square distances from the true bin, in bins (NaN: no bin).
+    root mean square distances from the true bin, in bins (NaN: no bin). `groups` are the levels of the column at which
+    bins were counted together.
     """
 
     item: Quantiles
@@ -65,6 +67,7 @@ class QuantileAnswer:
     lower: Integers
     upper: Integers
     errors: Floats
+    groups: tuple[Level, ...] = ()
 
 
 def raw_answers(
@@ -118,7 +121,7 @@ def _residual_answers(
 
 def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:
     """Return what is known of all counts by the place of their query, if there are quantiles."""
-    if not any(isinstance(item, Quantiles) for item in mechanism.workload.items):
+    if not any(isinstance(item, Quantiles) and not item.hierarchical for item in mechanism.workload.items):
         return {}
     found = zip(counts.items(), count_posteriors(list(counts.values())), strict=True)
     return {at: _known(each, posterior) for (at, each), posterior in found}
@@ -160,7 +163,10 @@ def _answers(
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
-            out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]], known[own[0]]))
+            if len(own) > 1:
+                out.append(_hierarchical(mechanism, item, own, values[own[0]], noisy))
+            else:
+                out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]], known[own[0]]))
         elif isinstance(item, Mean):
             out.append(_mean(mechanism, item, own, noisy, relative))
         else:
@@ -182,6 +188,16 @@ def _mean(
     parts = (np.asarray(noisy[at] * unit, dtype=np.float64) for at, unit in zip(own, units, strict=True))
     named = dict(zip(MEAN_PARTS, parts, strict=True))
     return TableAnswer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
+
+
+def _hierarchical(
+    mechanism: DpTables, item: Quantiles, own: Sequence[int], values: Array, noisy: Sequence[Integers]
+) -> QuantileAnswer:
+    levels = mechanism.queries[own[0]].levels
+    others = {name: level for name, level in levels.items() if name != item.column}
+    found = hierarchical_bins(mechanism, item, own, values, noisy)
+    groups = tuple(mechanism.queries[at].levels[item.column] for at in own[1:])
+    return QuantileAnswer(item, others, levels[item.column], *found, groups)
 
 
 def _quantiles(

@@ -20,7 +20,7 @@ from crowdgate.accounting.tables_plan import NoiseKind, Query, Split, TablesBudg
 from crowdgate.arrays import Integers
 from crowdgate.histogram import Histogram, Subsampler, View, joint, split, subsample
 from crowdgate.limits import MOST_NUMBERS
-from crowdgate.mechanisms.tables.workload import Item, LinearQuery, ResolvedWorkload, resolve
+from crowdgate.mechanisms.tables.workload import Item, LinearQuery, Quantiles, ResolvedWorkload, resolve
 from crowdgate.noise import OPENDP, NoiseSource
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from crowdgate.mechanisms.tables.residuals import ResidualNoise
 
 JOINT = "joint"
+Division = Split | Literal["least-error", "residuals", "automatic"]
+"""The division of the noise budget among tables."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +152,7 @@ class DpTables:
 
 def plan_dp_tables(
     items: Sequence[Item], contract: Contract, part: Part, *, noise: NoiseKind, beta: Fraction = Fraction(1),
-    split: Split | Literal["least-error", "residuals"] = "least-variance", most_cells: int = MOST_NUMBERS,
+    split: Division = "least-variance", most_cells: int = MOST_NUMBERS,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that keeps `part` of the guarantee, or None and all findings against it. Reads no data.
 
@@ -175,32 +177,64 @@ def plan_dp_tables(
 
 def divided(
     resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part,
-    split: Split | Literal["least-error", "residuals"],
+    split: Division,
 ) -> tuple[DpTables | None, list[Finding]]:  # fmt: skip
     """Return the mechanism that divides a noise budget among the tables as `split` says, or None and the findings
-    against it.
+    against it. "automatic" is noise on residuals, whose errors are the least of all Gaussian noise, where these tables
+    can have it.
     """
-    if split == "residuals":
-        return _on_residuals(resolved, budget, rows, part)
-    if split == "least-error":
+    if split == "residuals" or split == "automatic":
+        found, findings = _on_residuals(resolved, budget, rows, part)
+        if found is not None or split == "residuals":
+            return found, findings
+    if split == "least-error" or split == "automatic":
         from crowdgate.mechanisms.tables.allocation import least_error_budget
 
-        spends = least_error_budget(resolved.queries, budget.spend, budget.noise)
+        spends = _shared_by_groups(resolved, least_error_budget(_without_groups(resolved), budget.spend, budget.noise))
     else:
         spends = split_budget([linear.query for linear in resolved.queries], budget.spend, budget.noise, split)
     return DpTables(resolved, budget, spends, rows, part), []
 
 
+def _without_groups(resolved: ResolvedWorkload) -> list[LinearQuery]:
+    """Return the queries without those of groups of bins, each with the share of all queries that it stands for."""
+    out = []
+    for item, own in zip(resolved.items, resolved.answers, strict=True):
+        several = len(own) > 1 and isinstance(item, Quantiles)
+        found = [resolved.queries[at] for at in (own[:1] if several else own)]
+        out += [replace(each, query=replace(each.query, share=item.share)) if several else each for each in found]
+    return out
+
+
+def _shared_by_groups(resolved: ResolvedWorkload, spends: Sequence[Fraction]) -> tuple[Fraction, ...]:
+    """Return the budget of each query, given those of the queries without groups of bins: a histogram and its groups
+    have equal parts."""
+    out: list[Fraction] = []
+    rest = iter(spends)
+    for item, own in zip(resolved.items, resolved.answers, strict=True):
+        if isinstance(item, Quantiles):
+            out += [next(rest) / len(own)] * len(own)
+        else:
+            out += [next(rest) for _ in own]
+    return tuple(out)
+
+
 def _on_residuals(
     resolved: ResolvedWorkload, budget: TablesBudget, rows: int, part: Part
 ) -> tuple[DpTables | None, list[Finding]]:
-    from crowdgate.mechanisms.tables.residuals import residual_budget, residual_findings, residual_queries
+    from crowdgate.mechanisms.tables.residuals import (
+        residual_budget,
+        residual_findings,
+        residual_queries,
+        stated_total,
+    )
 
     findings = list(residual_findings(resolved, budget.noise))
     if findings:
         return None, findings
     tables = [linear.levels for linear in resolved.queries]
-    return DpTables(resolved, budget, residual_budget(tables, budget.spend), rows, part, residual_queries(tables)), []
+    spends = residual_budget(tables, budget.spend, stated_total(resolved.queries))
+    return DpTables(resolved, budget, spends, rows, part, residual_queries(tables)), []
 
 
 def _budget(part: Part, noise: NoiseKind, beta: Fraction) -> tuple[TablesBudget | None, list[Finding]]:

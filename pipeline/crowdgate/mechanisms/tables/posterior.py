@@ -5,6 +5,9 @@ The prior is estimated from the table itself: a mixture of 0 and of uniform dist
 expect too many small counts where hardly any cell is empty: errors of values near 0 would be too small there. The
 weights differ between groups of cells whose expected counts, products of the table's published
 margins, are alike. A group of few cells takes its weights mostly from the whole table.
+
+The prior of a cell is that of the other cells. With its own estimate in the prior, a cell of a small table would take
+its noise for knowledge: errors of values near 0 were .56 to .83 of those that occur in tables of one attribute.
 """
 
 from dataclasses import dataclass
@@ -12,12 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
+from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD, LATEST_METHOD, ErrorMethod
 from crowdgate.system import lazy_libraries
 
 _LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
 """Groups of cells: the expected count is about `_RATIO` to the power -4 to 3 times the standard error."""
 _FEW = 5.0
 """The weight of the whole table's mixture in a group, in cells."""
+_HALVINGS = 2
+"""The least interval is half of a standard error, halved so often: nearly empty cells of sparse tables."""
 _ROUNDS = 50
 _FARTHEST = 30.0
 """Estimates further below 0, in standard errors, are taken for this far: no release has them."""
@@ -35,14 +41,15 @@ class Posterior:
         return np.asarray(np.square(values.reshape(-1) - self.mean) + self.variance)
 
 
-def posterior(estimates: Floats, variance: Floats, values: Integers | Floats, *, from_zero: bool = False) -> Posterior:
+def posterior(
+    estimates: Floats, variance: Floats, values: Integers | Floats, method: ErrorMethod = LATEST_METHOD
+) -> Posterior:
     """Return the posterior of each cell. `estimates` are unbiased with errors of this `variance` (flat, above 0);
-    `values` are the published counts, in the table's shape. With `from_zero` all intervals of the prior begin at 0, as
-    they did for earlier releases."""
+    `values` are the published counts, in the table's shape."""
     deviation = np.sqrt(variance)
     u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
-    likelihoods, means, squares = _components(u, deviation, *_intervals(u, deviation, from_zero))
-    shares = _shares(likelihoods, _groups(values, deviation))
+    likelihoods, means, squares = _components(u, deviation, *_intervals(u, deviation, method))
+    shares = _shares(likelihoods, _groups(values, deviation), by_others=method == LATEST_METHOD)
     mean = np.einsum("ij,ij->i", shares, means)
     return Posterior(mean, np.maximum(np.einsum("ij,ij->i", shares, squares) - np.square(mean), 0))
 
@@ -60,13 +67,15 @@ def expected_counts(values: Integers | Floats) -> Floats:
     return out
 
 
-def _intervals(u: Floats, deviation: Floats, from_zero: bool) -> tuple[Floats, Floats]:
+def _intervals(u: Floats, deviation: Floats, method: ErrorMethod) -> tuple[Floats, Floats]:
     """Return the lower and the upper ends of the uniform distributions. Upper ends are half of a standard error and
-    more, in steps of sqrt(2), to above all estimates."""
-    first = float(np.median(deviation)) / 2
+    more, in steps of sqrt(2), to above all estimates, and some smaller ones in steps of 2."""
+    first, from_zero = float(np.median(deviation)) / 2, method == FIRST_METHOD
     greatest = max(float(u.max()), 0.0) + 4 * float(deviation.max())
     number = max(1 if from_zero else 2, int(np.ceil(2 * np.log2(greatest / first))))
     ends = np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + number))
+    if method == LATEST_METHOD:
+        ends = np.concatenate([first * 2.0 ** np.arange(-_HALVINGS, 1), ends])
     return np.zeros_like(ends) if from_zero else np.concatenate([[0.0, 0.0], ends[:-2]]), ends
 
 
@@ -95,9 +104,10 @@ def _groups(values: Integers | Floats, deviation: Floats) -> Integers:
     return np.clip(steps, _LOWEST, _HIGHEST) - _LOWEST
 
 
-def _shares(likelihoods: Floats, groups: Integers) -> Floats:
+def _shares(likelihoods: Floats, groups: Integers, *, by_others: bool) -> Floats:
     """Return the posterior probability of each component for each cell, with the weights of its group: by expectation
-    and maximisation, first for the whole table, then for all groups at once."""
+    and maximisation, first for the whole table, then for all groups at once. `by_others` leaves out what the cell
+    itself added to the weights."""
     parts = likelihoods.shape[1]
     weights = np.full(parts, 1 / parts)
     for _ in range(_ROUNDS):
@@ -108,8 +118,13 @@ def _shares(likelihoods: Floats, groups: Integers) -> Floats:
     for _ in range(_ROUNDS):
         added = np.add.reduceat(_responsibility(sorted_ones, local[place]), starts, axis=0)
         local = _normal(added + _FEW * weights)
-    found = np.empty_like(likelihoods)
-    found[order] = _responsibility(sorted_ones, local[place])
+    own_shares, found = _responsibility(sorted_ones, local[place]), np.empty_like(likelihoods)
+    if by_others:
+        of_whole = _responsibility(sorted_ones, weights)
+        others = np.add.reduceat(own_shares, starts, axis=0)[place] - own_shares
+        of_others = _normal(np.maximum(of_whole.sum(axis=0) - of_whole, 0) + 1 / parts)
+        own_shares = _responsibility(sorted_ones, np.maximum(others, 0) + _FEW * of_others)
+    found[order] = own_shares
     return found
 
 

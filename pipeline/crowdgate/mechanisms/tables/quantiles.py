@@ -44,8 +44,20 @@ def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Frac
     weights = np.sqrt((1 - p) ** 2 * bins + p**2 * (last + 1 - bins))
     rows = np.maximum(total, 0) + reach * np.sqrt(last + 1) + 1
     half = np.sqrt(np.square(reach * weights) + _Z95**2 * _coins(probability, beta) * rows) + 1
+    return balance_limits(balance, half)
+
+
+def balance_limits(balance: Floats, half: Floats) -> tuple[Integers, Integers]:
+    """Return the first and the last bin along the last axis that balances with intervals of this `half` width do not
+    refute to be that of the quantile."""
+    last = balance.shape[-1] - 1
     after = np.minimum(last + 1 - _first((balance - half < 0)[..., ::-1], missing=last + 1), last)
     return _first(balance + half >= 0), after
+
+
+def sampled_half_width(half: Floats, rows: Floats, probability: Fraction, beta: Fraction) -> Floats:
+    """Return the half widths of balances of at most `rows` rows after sampling, from those of the noise."""
+    return np.asarray(np.sqrt(np.square(half) + _Z95**2 * _coins(probability, beta) * rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,10 +79,29 @@ def quantile_errors(known: KnownBins, bins: Integers, probability: Fraction, bet
     prior knowledge of each (`_with_other_groups`). Where the probabilities fall, the greatest so far is taken.
     """
     balance, total = _balances(known.means, probability)
-    coins = _coins(probability, beta) * np.maximum(total, 0)
-    spread = np.maximum(_spread(known.variances, probability) + coins, np.finfo(np.float64).tiny)
+    spread = _spread(known.variances, probability)
+    noise = _spread(known.spread, probability)
+    return balance_errors(KnownBalances(balance, spread, total, known.estimates, noise), bins, probability, beta)
+
+
+@dataclass(frozen=True, eq=False)
+class KnownBalances:
+    """Knowledge of the balances of bins, along the last axis: means and variances of them (`balance`, `spread`) and
+    the `total` of the rows; unbiased `estimates` of the counts of bins, and the variances of the balances of these."""
+
+    balance: Floats
+    spread: Floats
+    total: Floats
+    estimates: Floats
+    noise: Floats
+
+
+def balance_errors(known: KnownBalances, bins: Integers, probability: Fraction, beta: Fraction) -> Floats:
+    """Return what `quantile_errors` returns, from what is known of the balances."""
+    balance, tiny = known.balance, np.finfo(np.float64).tiny
+    spread = np.maximum(known.spread + _coins(probability, beta) * np.maximum(known.total, 0), tiny)
     if bins.size > 1:
-        balance, spread = _with_other_groups(known, probability, balance, spread)
+        balance, spread = _with_other_groups(known, probability, spread)
     reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / np.sqrt(spread)), axis=-1)
     reached[..., -1] = 1.0
     chances = np.diff(reached, axis=-1, prepend=0.0)
@@ -78,9 +109,7 @@ def quantile_errors(known: KnownBins, bins: Integers, probability: Fraction, bet
     return np.where(bins < 0, np.nan, np.sqrt((chances * np.square(distance)).sum(axis=-1)))
 
 
-def _with_other_groups(
-    known: KnownBins, probability: Fraction, balance: Floats, spread: Floats
-) -> tuple[Floats, Floats]:
+def _with_other_groups(known: KnownBalances, probability: Fraction, spread: Floats) -> tuple[Floats, Floats]:
     """Return means and variances of the balances, given those that each group has by its own counts, and the shape of
     all other groups together.
 
@@ -88,12 +117,12 @@ def _with_other_groups(
     balance of mean n (P - p) and variance n^2 g + n P (1 - P). For each bin, g is estimated from what the balances of
     all groups differ beyond their errors, with its own standard error added, as few groups say little.
     """
-    rows = np.maximum(known.means.sum(axis=-1, keepdims=True), 0.5)
+    balance, rows = known.balance, np.maximum(known.total, 0.5)
     groups = tuple(range(balance.ndim - 1))
     others = known.estimates.sum(axis=groups) - known.estimates
     shape = np.clip(np.cumsum(others, axis=-1) / np.maximum(others.sum(axis=-1, keepdims=True), 1.0), 0, 1)
     expected, chance = rows * (shape - float(probability)), rows * shape * (1 - shape)
-    noise = _spread(known.spread, probability) + chance
+    noise = known.noise + chance
     beyond = np.square(_balances(known.estimates, probability)[0] - expected) - noise
     weight = np.square(rows).sum()
     between = np.maximum(beyond.sum(axis=groups) / weight, 0)

@@ -9,7 +9,8 @@ table A that contains them gets in each cell a variance of
     rho_B)
 
 for one row a person. The sum over all cells of all tables is sum_B c_B / rho_B, which is least for rho_B in proportion
-to the root of c_B (Xiao, He, Zhang, Kifer 2023). The total keeps a part that is no smaller than a hundredth.
+to the root of c_B (Xiao, He, Zhang, Kifer 2023). The total keeps a part that is no smaller than its stated share, or a
+hundredth.
 
 Each attribute has one level in all tables. Tables are counts.
 """
@@ -93,22 +94,28 @@ def residual_findings(work: ResolvedWorkload, noise: NoiseKind) -> Iterator[Find
                     None,
                 )
                 return
-    if any(linear.query.share is not None for linear in queries):
-        yield ("split",), "residuals of tables that state a share", "tables without a share, or another split", None
+    if any(linear.query.share is not None and linear.query.cells > 1 for linear in queries):
+        found = "residuals of tables that state a share"
+        yield ("split",), found, "a share of the total alone, or another split", None
     if sum(linear.query.cells for linear in residual_queries([linear.levels for linear in queries])) > MOST_NUMBERS:
         yield ("split",), f"more than {MOST_NUMBERS} numbers of residuals", "fewer tables, or another split", None
 
 
-def residual_budget(tables: Sequence[Axes], total: Fraction) -> tuple[Fraction, ...]:
+def residual_budget(tables: Sequence[Axes], total: Fraction, least: float = _TOTAL) -> tuple[Fraction, ...]:
     """Return the rho of each residual of the tables, in the order of `residual_axes`: the parts with the least sum of
-    variances over all cells. They add up to `total` exactly."""
+    variances over all cells, of which the total's is at least `least`. They add up to `total` exactly."""
     residuals = residual_axes(tables)
     roots = np.sqrt([sum(_of_cells(axes, table) for table in tables) for axes in residuals])
     parts = roots / roots.sum()
-    if len(parts) > 1 and parts[0] < _TOTAL:
-        parts = np.concatenate([[_TOTAL], parts[1:] * (1 - _TOTAL) / parts[1:].sum()])
+    if len(parts) > 1 and parts[0] < least:
+        parts = np.concatenate([[least], parts[1:] * (1 - least) / parts[1:].sum()])
     exact = [Fraction(max(part, 1e-9)).limit_denominator(10**9) for part in parts.tolist()]
     return tuple(total * part / sum(exact) for part in exact)
+
+
+def stated_total(queries: Sequence[LinearQuery]) -> float:
+    """Return the least part of the total: the greatest share that a table of one cell states, or a hundredth."""
+    return max([_TOTAL, *(float(each.query.share) for each in queries if each.query.share is not None)])
 
 
 def true_residual(counts: Integers) -> Integers:

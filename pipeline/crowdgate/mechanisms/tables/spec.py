@@ -170,6 +170,11 @@ class QuantilesTable(TableItem):
         ),
     ] = Field(default=["0.25", "0.5", "0.75"], validate_default=True)
     """The probabilities of the quantiles, from 0 to 1."""
+    histogram: Annotated[
+        Literal["flat", "hierarchical"], ValueField("how the bins behind quantiles are counted", any_change)
+    ] = "flat"
+    """How the bins are counted: each by itself (flat, the default), or also in groups of bins, and in groups of these
+    (hierarchical), which makes quantiles of ten bins or more more accurate."""
     by: Annotated[Named, KeyField("the cells of quantiles")] = ()
     """The columns of the table that has quantiles in each cell."""
 
@@ -217,10 +222,13 @@ class DpTablesSpec(MechanismSpec):
         ListField("what is published", Direction.LOOSER, "more numbers are published", "fewer numbers are published"),
     ]
     """The published tables, sums, means and quantiles."""
-    split: Annotated[Literal["least-error", "least-variance", "equal", "residuals"], SHARES] = "least-error"
+    split: Annotated[Literal["least-error", "least-variance", "equal", "residuals", "automatic"], SHARES] = (
+        "least-error"
+    )
     """The division of epsilon between tables without a share: for the least errors after tables are made to agree
     (default), for the least noise before that, or equally; or noise on what each table says beyond its margins
-    (residuals), for the least errors of tables of counts with Gaussian noise."""
+    (residuals), for the least errors of tables of counts with Gaussian noise. Automatic: residuals where these tables
+    can have them, or else for the least errors; new policies state this."""
     relative_error: Annotated[Rate, PRECISE] = Field(default="0.1", validate_default=True)
     """A number is trustworthy if its 95 % interval is within this part of it."""
     suppress: Annotated[

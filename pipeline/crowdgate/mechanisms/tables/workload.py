@@ -19,6 +19,7 @@ from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.errors import Finding, expected_names, nearest, nearest_level
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
+from crowdgate.mechanisms.tables.bin_groups import bin_groups
 from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
     IntegerGrid,
@@ -87,13 +88,17 @@ class Mean(ClampedColumn):
 
 @dataclass(frozen=True)
 class Quantiles:
-    """Quantiles of a numeric column, from its noisy histogram at a level, in each cell of `by`."""
+    """Quantiles of a numeric column, from its noisy histogram at a level, in each cell of `by`.
+
+    One query or, if `hierarchical`, one more for each level of groups of bins: equal parts of a share each.
+    """
 
     column: str
     level: str
     probabilities: tuple[Fraction, ...] = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
     by: Names = field(default_factory=dict)
     share: Fraction | None = None
+    hierarchical: bool = False
 
     @property
     def name(self) -> str:
@@ -178,10 +183,31 @@ def _resolved(items: Sequence[Item], contract: Contract) -> ResolvedWorkload:
     queries: list[LinearQuery] = []
     answers: list[tuple[int, ...]] = []
     for item in items:
-        own = _queries(item, contract)
+        own = _hierarchical(item, items, contract) if isinstance(item, Quantiles) else _queries(item, contract)
         answers.append(tuple(range(len(queries), len(queries) + len(own))))
         queries += own
     return ResolvedWorkload(tuple(items), tuple(queries), tuple(answers))
+
+
+def _hierarchical(item: Quantiles, items: Sequence[Item], contract: Contract) -> list[LinearQuery]:
+    """Return the queries of quantiles: the histogram, and those of the groups of its bins."""
+    (finest,) = _queries(item, contract)
+    if not item.hierarchical:
+        return [finest]
+    used = {level for each in items for name, level in _level_names(each) if name == item.column}
+    levels = [_levels({item.column: name}, contract)[item.column] for name in sorted(used)]
+    groups = [{**finest.levels, item.column: level} for level in bin_groups(finest.levels[item.column], levels)]
+    share = None if item.share is None else item.share / (1 + len(groups))
+    names = [item.name, *(f"{item.name}: {each[item.column].name}" for each in groups)]
+    pairs = zip(names, (finest.levels, *groups), strict=True)
+    return [LinearQuery(Query(name, prod(map(len, own.values())), 1, share), own) for name, own in pairs]
+
+
+def _level_names(item: Item) -> Iterator[tuple[str, str]]:
+    """Yield the attributes of an item's counts, with their levels."""
+    yield from (item.levels if isinstance(item, ContingencyTable) else item.by).items()
+    if isinstance(item, Quantiles):
+        yield item.column, item.level
 
 
 def _queries(item: Item, contract: Contract) -> list[LinearQuery]:

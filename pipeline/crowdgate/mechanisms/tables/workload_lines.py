@@ -63,7 +63,8 @@ def plan_tables(spec: DpTablesSpec, contract: Contract, part: Part) -> tuple[DpT
     items = [line.item for line in lines]
     if not items:
         return None, findings
-    mechanism, found = plan_dp_tables(items, contract, part, noise=spec.noise, beta=beta, split=spec.split)
+    split = "least-error" if spec.raw and spec.split == "automatic" else spec.split
+    mechanism, found = plan_dp_tables(items, contract, part, noise=spec.noise, beta=beta, split=split)
     findings += [_policy_finding(lines, finding) for finding in found]
     findings = list(dict.fromkeys(findings))
     return (None if findings else mechanism), findings
@@ -134,7 +135,11 @@ def _items(spec: DpTablesSpec, stated: TableItem) -> Sequence[Item]:
         return _numeric(spec, stated)
     assert isinstance(stated, QuantilesTable)
     by = _named_levels(spec, "by", stated.by)
-    return (Quantiles(stated.quantiles, stated.level, tuple(stated.at), by, stated.share),)
+    return (
+        Quantiles(
+            stated.quantiles, stated.level, tuple(stated.at), by, stated.share, stated.histogram == "hierarchical"
+        ),
+    )
 
 
 def _numeric(spec: DpTablesSpec, stated: SumTable | MeanTable) -> Sequence[Item]:

@@ -128,7 +128,7 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
 def _wants_laplace(plan: Plan) -> bool:
     """Return whether Laplace noise makes the errors of a new policy clearly smaller. In Renyi divergences Gaussian
     noise pays for more releases."""
-    found = kind_of(plan.bundle).smaller_errors(plan.protection.mechanism, plan.bundle.contract)
+    found = kind_of(plan.bundle).smaller_errors(plan.protection.mechanism)
     return plan.bundle.budget.spec.lifetime is None and any("noise: laplace" in words for _, words in found)
 
 
