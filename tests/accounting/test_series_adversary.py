@@ -70,7 +70,7 @@ FORMS = st.one_of(st.builds(response, LOSSES), st.builds(rare, LOSSES, MASSES))
 @settings(max_examples=examples(160), deadline=None)
 @given(form=FORMS, releases=st.integers(2, 3), parts=st.lists(st.floats(0.05, 1), min_size=2, max_size=2))
 def test_any_series_holds_beside_any_other_releases(form: Law, releases: int, parts: list[float]) -> None:
-    """What is run in its place or in between costs up to what is left; the series may be left unfinished."""
+    """Releases in its place or in between cost up to what is left; the series may be left unfinished."""
     paid = series_cost(JointLaw(None, (pair_of(form),)), releases)
     room = max(0.0, EPSILON - paid[0])
     others = [response(room * parts[0]), rare(room, 10 ** (-3 * parts[1])), name_and_shame(DELTA - OF_SERIES)]
