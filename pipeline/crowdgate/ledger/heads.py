@@ -54,7 +54,7 @@ class FilterTotal(SignedModel):
         return OrderedCost(self.orders, Divergences(tuple(amounts), cut))
 
 
-class _Cost(SignedModel):
+class _StatedCost(SignedModel):
     """A privacy cost of a population; with a filter also what the filter counts, in `renyi`."""
 
     population: _Text
@@ -79,19 +79,19 @@ class _Cost(SignedModel):
         return None if self.renyi is None else self.renyi.cost
 
 
-class PopulationTotal(_Cost):
+class PopulationTotal(_StatedCost):
     """The total charge of a population, and whether it is frozen."""
 
     frozen: bool
 
 
-class OpenCharge(_Cost):
+class OpenCharge(_StatedCost):
     """A charge whose run has not ended: a lease, a run that reads, or one that crashed."""
 
     release: _Text
 
 
-class SeriesTotal(_Cost):
+class SeriesTotal(_StatedCost):
     """A series that the release `payer` was charged for, by the digest of its policy and that of the law of its
     releases; `taken` of its `releases` were charged, the first included."""
 
