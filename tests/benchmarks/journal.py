@@ -1,4 +1,5 @@
-"""`check` behind a long journal, with and without an attested position: `python -m tests.benchmarks.journal`.
+"""`check`, or the first charge of a process, behind a long journal, with and without an attested position:
+`python -m tests.benchmarks.journal`, and with `--of charge`.
 
 Each run is a process of its own; CPU seconds are user + system, the minimum of all runs in turn. `followed` removes
 the position before each run, so that the journal is followed from line 1 and a position is written. What a line
@@ -23,21 +24,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=30_000, help="of the journal")
     parser.add_argument("--runs", type=int, default=7)
+    parser.add_argument("--of", choices=("check", "charge"), default="check")
     options = parse(parser, lines=1000, runs=1)
     compile_library()
     with tempfile.TemporaryDirectory() as folder:
         empty, full = (_signed_workshop(Path(folder) / name) for name in ("empty", "full"))
         position = _fill(full, options.lines)
         copies = {"empty": empty, "followed": full, "position": full}
-        lines = {name: (*COMMAND, "check", copy.policy) for name, copy in copies.items()}
+        lines = {name: _line(options.of, copy) for name, copy in copies.items()}
         found = least_in_turn(lines, options.runs, lambda name: position.unlink() if name == "followed" else None)
         size = position.stat().st_size
     cost = {name: each.cpu for name, each in found.items()}
-    print(f"check behind {options.lines:,} lines, position of {size / 1e6:.2f} MB")
+    print(f"{options.of} behind {options.lines:,} lines, position of {size / 1e6:.2f} MB")
     print("            CPU s  beyond `empty`  ratio to it")
     for name, cpu in cost.items():
         print(f"{name:10} {cpu:6.2f} {cpu - cost['empty']:15.3f} {cpu / cost['empty']:12.2f}")
     print(f"with a position, of what it takes without: {cost['position'] / cost['followed']:.2f}")
+
+
+def _line(of: str, copy: Workshop) -> tuple[str | Path, ...]:
+    return (*COMMAND, "check", copy.policy) if of == "check" else ("-m", "tests.benchmarks.charge", copy.root, "{run}")
 
 
 def _signed_workshop(root: Path) -> Workshop:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from crowdgate.accounting.lifetime import Lifetime
-from crowdgate.accounting.renyi import Divergences
+from crowdgate.accounting.renyi import Divergences, largest
 from crowdgate.accounting.renyi_filter import Filter
 from crowdgate.accounting.renyi_parts import opaque_cost, zcdp_cost
 from crowdgate.errors import LedgerRefused, VerificationFailed
@@ -36,6 +36,7 @@ from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State,
 from crowdgate.ledger.restoration import FoundCharge, OutsideFindings
 from crowdgate.ledger.schema import DIVERGENCES, ENTRIES, FILTERS, POPULATIONS, TOTALS
 from crowdgate.ledger.upgrade import upgrade
+from crowdgate.planning.outside_findings import _open_charges
 from crowdgate.signing.canonical import canonical, parse_canonical
 from tests.examples import examples
 from tests.ledger.books import BUDGET, ONE, append
@@ -324,6 +325,28 @@ def test_what_a_head_states_above_all_charges_is_booked(ledger: Ledger, tmp_path
     assert total(older) == times(3, SMALL)
     assert older.spent(RENYI.population) == ONE + ONE
     assert older.restore(OutsideFindings(heads=(replace_open(head),))) == []
+    older.verify()
+
+
+@pytest.mark.parametrize("form", ["own", "earlier"])
+def test_an_open_charge_of_a_head_is_booked_with_its_vector(ledger: Ledger, tmp_path: Path, form: str) -> None:
+    """An earlier head states none: then the divergences of any release of its cost are booked."""
+    ledger.reserve(asked("a/1/1"))
+    copy = tmp_path / "copy.db"
+    copy.write_bytes(ledger.path.read_bytes())
+    copy.chmod(0o600)
+    ledger.reserve(asked("a/1/2", SMALL + SMALL))
+    last = ledger.head()
+    head = head_of(ledger.id, (last.number, last.digest), "2030-01-01", ledger.state())
+    if form == "earlier":
+        head = head.model_copy(update={"open": tuple(each.model_copy(update={"renyi": None}) for each in head.open)})
+    assert (b"renyi" in canonical(head).partition(b'"totals"')[0]) == (form == "own")
+    assert parse_canonical(canonical(head), type(head)) == head
+    older = open_ledger(f"sqlite:///{copy}", None)
+    older.restore(OutsideFindings(charges=tuple(_open_charges(head)), heads=(head,)))
+    any_law = opaque_cost(ONE.epsilon, ONE.delta, ORDERS)
+    assert total(older) == (times(3, SMALL) if form == "own" else largest([SMALL + any_law, times(3, SMALL)]))
+    assert older.spent(RENYI.population) == ONE + ONE
     older.verify()
 
 

@@ -22,7 +22,7 @@ from crowdgate.ledger.schema import COLUMNS
 from crowdgate.ledger.store import Database, SerializationConflict
 from crowdgate.ledger.stores import placed
 from crowdgate.ledger.upgrade import upgrade
-from tests.ledger import test_ledger
+from tests.ledger import test_ledger, test_series
 from tests.ledger.books import edit
 from tests.ledger.test_ledger import BUDGET, ONE, AgainstModel, reserve, spend
 from tests.servers import PostgresqlServer
@@ -35,22 +35,26 @@ OF_FILES = {
     "test_a_ledger_that_is_taken_away_or_exchanged_while_open_refuses",
     "test_a_locked_ledger_is_a_fault_of_the_environment_and_not_for_long",
     "test_a_read_only_ledger_is_a_fault_of_the_environment",
+    "test_a_row_of_a_series_that_was_changed_is_noticed",
     "test_a_url_of_anything_but_a_file_is_refused_without_repeating_it",
     "test_damaged_pages_refuse",
     "test_making_a_ledger_overwrites_no_file_of_another_kind",
     "test_the_database_itself_refuses_a_row_that_lacks_something",
     "test_the_database_itself_refuses_a_second_live_entry_of_an_id",
+    "test_replay_accepts_only_slots_that_the_ledger_could_have_charged",
+    "test_replay_refuses_slots_of_a_series_that_is_unread_or_full",
     "test_the_ledger_writes_ahead",
+    "test_two_processes_at_one_slot_take_it_once",
     "test_who_may_not_write_file_and_folder_opens_a_ledger_that_nothing_changes",
 }
-"""Tests of `test_ledger` that are about SQLite's file."""
-SHARED = [
-    name
-    for name, test in vars(test_ledger).items()
+"""Tests of `test_ledger` and `test_series` that are about SQLite's file, or edit it."""
+SHARED = {
+    name: test
+    for name, test in {**vars(test_ledger), **vars(test_series)}.items()
     if name.startswith("test_") and name not in OF_FILES
     and {"ledger", "url", "damaged"} & {*signature(test).parameters} and "tmp_path" not in signature(test).parameters
-]  # fmt: skip
-globals().update({name: getattr(test_ledger, name) for name in [*SHARED, "damaged"]})  # they use the fixtures below
+}  # fmt: skip
+globals().update({**SHARED, "damaged": test_ledger.damaged})  # they use the fixtures below
 
 
 @pytest.fixture

@@ -10,11 +10,16 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
+from crowdgate.accounting import part_laws
+from crowdgate.accounting.dominating_pairs import DominatingPair, composed
+from crowdgate.accounting.joint import JointLaw
+from crowdgate.accounting.release_series import ReleaseSeries
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.errors import LedgerRefused
 from crowdgate.ledger import reservations
@@ -229,6 +234,45 @@ def test_a_row_of_a_series_that_was_changed_is_noticed(ledger: Ledger) -> None:
     edit(ledger.path, "UPDATE series SET releases = 1000")
     with pytest.raises(LedgerRefused):
         open_ledger(f"sqlite:///{ledger.path}", None).reserve(asked(2))
+
+
+# --- the exact composition of what was read ---
+
+LOSSES = st.sampled_from([0.2, 0.5, 1.0])
+SLOT_LOSS, SLOTS = 0.5, 3
+STEPS = st.tuples(st.sampled_from(["slot", "other"]), LOSSES, st.sampled_from(["lease", "void", "crash", "end"]))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(st.lists(STEPS, min_size=1, max_size=6))
+def test_what_is_spent_is_never_below_the_exact_composition_of_what_was_read(
+    steps: list[tuple[str, float, str]],
+) -> None:
+    """Slots of a series and single releases of randomised response, some interrupted or given back."""
+    law = JointLaw(None, (part_laws.pure(SLOT_LOSS),))
+    cost = ReleaseSeries(law, SLOTS).epsilon(BUDGET.cap.delta / 2)
+    assert cost is not None
+    series = SeriesRequest(SLOTS, Spend(cost, BUDGET.cap.delta / 2), "a" * 64)
+    read: list[DominatingPair] = []
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/ledger.db"
+        ledger = open_ledger(url, create(url, "histories"))
+        for at, (what, loss, end) in enumerate(steps):
+            single = replace(asked(at, None, version="b/1"), spend=Spend(Fraction(str(loss)), Fraction(0)))
+            request = asked(at, series) if what == "slot" else single
+            with suppress(LedgerRefused):
+                ledger.reserve(request)
+                if end in ("crash", "end"):
+                    ledger.begin_reading(request.release_id)
+                    read.append(part_laws.pure(SLOT_LOSS if what == "slot" else loss))
+                if end == "end":
+                    ledger.commit(request.release_id, State.WITHHELD, "m", "there", None)
+                if end == "void":
+                    ledger.void(request.release_id)
+        counted = ledger.spent(BUDGET.population)
+    if read:
+        exact = composed(read).delta(np.array([float(counted.epsilon)]))[0]
+        assert float(exact) <= float(counted.delta) * (1 + 1e-9) + 1e-15  # rounding of at most 64 products of floats
 
 
 # --- several processes, and every sequence of steps ---

@@ -17,12 +17,13 @@ from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import ConfigurationError
 from crowdgate.kind import randomness
 from crowdgate.ledger.audits import RECORDED, subject
+from crowdgate.number_text import decimal
 from crowdgate.operations import channels, observed_run, post
 from crowdgate.operations.event import EventKind, EventLevel, new_event
 from crowdgate.operations.next_steps import NEXT_STEPS
 from crowdgate.operations.openlineage import TYPES, lineage_events
 from crowdgate.planning.open_ledger import ledger_at
-from crowdgate.planning.plan import bundle_of
+from crowdgate.planning.plan import bundle_of, plan_policy
 from crowdgate.review.health import Health, examine
 from crowdgate.review.schemas.schemas import schemas
 from crowdgate.settings import event_channels
@@ -155,6 +156,19 @@ def test_a_withheld_run_names_the_gate_and_what_is_left_but_measures_nothing(
     again = release(observed), lines(observed)[2:]
     assert again[0] == 3
     assert [(each["kind"], each["repeated"], "cost" in each) for each in again[1]] == [("withheld", True, False)]
+
+
+def test_the_first_run_of_a_series_is_charged_for_all_and_a_later_one_nothing(observed: Workshop) -> None:
+    observed.edit(observed.policy, "  publish:", "  series: {releases: 3}\n  publish:")
+    paid = plan_policy(observed.policy).series
+    assert paid is not None
+    for day in (1, 2):
+        crowdgate("release", observed.policy, "--as-of", f"2030-01-0{day}")
+    costs = [each["cost"] for each in lines(observed) if each["kind"] == "published"]
+    assert costs == [
+        {"epsilon": decimal(paid.epsilon), "delta": decimal(paid.delta)},
+        {"epsilon": "0", "delta": "0"},
+    ]
 
 
 def test_the_schema_refuses_what_is_no_event() -> None:

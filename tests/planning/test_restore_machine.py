@@ -47,7 +47,7 @@ def ledger_of_format_2(workshop: Workshop) -> str:
         return create(workshop.ledger, "clinic")
 
 
-def manifest_of(ledger: Ledger, release_id: str, number: int) -> bytes:
+def manifest_of(ledger: Ledger, release_id: str, number: int, policy_digest: str) -> bytes:
     """Return what a manifest states of its ledger and its cost."""
     place = ledger.place(release_id)
     stated = {
@@ -55,7 +55,7 @@ def manifest_of(ledger: Ledger, release_id: str, number: int) -> bytes:
         "release": {"id": release_id},
         "contract": {"population": BUDGET.population},
         "guarantee": {"epsilon": "2", "delta": "0.01"},
-        "policyDigest": "d",
+        "policyDigest": policy_digest,
         "number": number,
     }
     return json.dumps(stated).encode()
@@ -65,6 +65,7 @@ class Histories(RuleBasedStateMachine):
     """A working copy, the releases whose reading began (`read`), and copies of its ledger from earlier."""
 
     budget = BUDGET
+    digest = "d"
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,7 +128,7 @@ class Histories(RuleBasedStateMachine):
     def _run(self, ledger: Ledger, slot: str, holder: str, steps: int) -> None:
         ledger.admit()
         claim(self.root, slot, ledger.id)
-        number = ledger.reserve(ChargeRequest(slot, "d", "clinic", self.budget, COST, holder=holder)).number
+        number = ledger.reserve(self.request(slot, holder)).number
         if steps >= 1:
             ledger.begin_reading(slot, number)
             assert slot not in self.read, "one id is drawn once"
@@ -139,8 +140,12 @@ class Histories(RuleBasedStateMachine):
             elif steps > 3:
                 self._publish(ledger, slot, number, noted, steps)
 
+    def request(self, slot: str, holder: str) -> ChargeRequest:
+        """Return the request for the charge of a release."""
+        return ChargeRequest(slot, self.digest, "clinic", self.budget, COST, holder=holder)
+
     def _publish(self, ledger: Ledger, slot: str, number: int, noted: str, steps: int) -> None:
-        data, folder = manifest_of(ledger, slot, number), self.root / slot
+        data, folder = manifest_of(ledger, slot, number, self.digest), self.root / slot
         ledger.commit(slot, State.COMMITTED, hashlib.sha256(data).hexdigest(), f"releases/{slot}", noted, number)
         make_folder(folder)
         (folder / "manifest.json").write_bytes(data)

@@ -13,6 +13,7 @@ from crowdgate.planning.restore import restore
 from crowdgate.settings import FILE
 from tests.ledger.books import contents_of, cut_after, edit, put_contents
 from tests.planning.test_restore_machine import Histories, run
+from tests.planning.test_restore_series import SeriesHistories
 from tests.servers import PostgresqlServer
 from tests.workshop import Workshop, crowdgate
 
@@ -23,13 +24,14 @@ def move_to(workshop: Workshop, url: str) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("machine", [Histories, SeriesHistories])
 @pytest.mark.parametrize(("histories", "steps"), [(3, 8), pytest.param(100, 20, marks=pytest.mark.soak)])
 def test_at_least_the_truth_is_spent_after_any_history_in_postgresql(
-    postgresql: PostgresqlServer, histories: int, steps: int
+    postgresql: PostgresqlServer, histories: int, steps: int, machine: type[Histories]
 ) -> None:
     url = postgresql.url(postgresql.new_database())
 
-    class PostgresqlHistories(Histories):
+    class PostgresqlHistories(machine):  # type: ignore[valid-type, misc]
         """Histories of a ledger in one database, which each history empties."""
 
         def make_ledger(self) -> str:

@@ -339,10 +339,11 @@ class Ledger:
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:
         """Return whether a policy is informed by confidential data, as of the journal's line `until` (None: now)."""
-        if until is not None:
-            return is_informed(self.journal()[:until], population, policy_digest)
-        with self._state() as held:
-            return held.accesses.is_informed(population, policy_digest)
+        with self._transaction(writing=False) as database:
+            seen = self._matching_replay(database, whole=False)
+            if until in (None, seen.number):
+                return seen.held.accesses.is_informed(population, policy_digest)
+        return is_informed(self.journal()[:until], population, policy_digest)
 
     def accesses(self, population: str, known: Sequence[PublicKey] = ()) -> list[tuple[JournalLine, frozenset[str]]]:
         """Return each line of the journal that records an access to confidential figures of a population, with the ids

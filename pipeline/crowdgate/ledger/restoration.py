@@ -1,14 +1,18 @@
 """Bookings of a restoration: what is known outside of an older copy of a ledger, and the copy lacks, becomes spent.
 
 Every booking is a line of the journal with its origin. A found charge is read, so it is never given back. What a head
-states in total above all bookings is one charge more. A release of a series that the copy knows as paid takes a slot
-of it. A population whose cost can't be known is frozen. Lines that are
+states in total above all bookings is one charge more. A population whose cost can't be known is frozen. Lines that are
 named outside and that the copy lacks are noted as superseded, and each population as accessed, since accesses may be
 lost as well. A second restoration from the same state books nothing.
 
-In Renyi divergences a finding without a vector, such as an open charge of a head, is booked with the divergences of any
-release of its cost, which bound its privacy loss but may be below its own vector at an order. So at each order, and in
-cut mass, the excess of a head's total above all bookings is booked as well: the total never falls below any head's.
+A series that a head states as paid is paid in the copy too, and a found release of it takes a slot. Slots cost nothing,
+so no total tells that the copy lacks them. Hence each slot that a head states as charged above those that are known is
+booked as well: without it the series would make more releases than were paid.
+
+In Renyi divergences a finding without a vector, such as an open charge of an earlier version's head, is booked with the
+divergences of any release of its cost, which bound its privacy loss but may be below its own vector at an order. So at
+each order, and in cut mass, the excess of a head's total above all bookings is booked as well: the total never falls
+below any head's.
 """
 
 import hashlib
@@ -22,11 +26,12 @@ from crowdgate.ledger import contents
 from crowdgate.ledger.access_log import ACCESSES_LOST
 from crowdgate.ledger.conversion import convert_again
 from crowdgate.ledger.filters import OrderedCost, excess, is_zero, largest_counted, on_grid, vector_text, zero
-from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal
+from crowdgate.ledger.heads import SUPERSEDED, HeadStatement, Place, PopulationTotal, SeriesTotal
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.journal_writer import JournalWriter
 from crowdgate.ledger.reservations import count_divergences, register, unknown_law
-from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, SERIES, TOTALS
-from crowdgate.ledger.series import SeriesSlot
+from crowdgate.ledger.schema import ENTRIES, FREEZES, POPULATIONS, SERIES, SINCE, TOTALS
+from crowdgate.ledger.series import SeriesRequest, SeriesSlot
 from crowdgate.ledger.transitions import RESTORED, WITHDRAWN
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amounts
 
@@ -41,7 +46,7 @@ class FoundCharge:
 
     `certain` states that the privacy cost is not below the true one. A release with a `manifest_digest` is published
     at `destination`. A release that was `withdrawn` states why. `counted` are its Renyi divergences, if they are known;
-    otherwise a filter counts those of any release of this privacy cost.
+    otherwise a filter counts those of any release of this privacy cost. One that paid for a `series` states its cost.
     """
 
     release_id: str
@@ -55,6 +60,7 @@ class FoundCharge:
     sample: str | None = None
     withdrawn: str | None = None
     counted: OrderedCost | None = None
+    series: SeriesRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ def book(pen: JournalWriter, found: OutsideFindings) -> list[str]:
     said += _book_conversions(pen, found, lost=bool(said))  # before the charges, which a filter then counts
     said += [text for each in charges for text in _book_charge(pen, found, each)]
     said += [text for each in charges for text in _book_withdrawal(pen, each)]
+    said += [text for head in found.heads for text in _book_slots(pen, found, head)]
     said += [text for head in found.heads for text in _book_totals(pen, found, head)]
     said += [text for population, why in _to_freeze(found) for text in _freeze(pen, population, why)]
     for event, subject, commitment in found.files:
@@ -95,28 +102,31 @@ def book(pen: JournalWriter, found: OutsideFindings) -> list[str]:
 
 
 def _merged(charges: Iterable[FoundCharge]) -> list[FoundCharge]:
-    """Return one finding for each release: the largest cost, and whatever any of its findings states."""
+    """Return one finding for each release: the largest cost, and whatever any of its findings states. Those that paid
+    for a series come first."""
     merged: dict[str, FoundCharge] = {}
     for each in charges:
         one = merged.get(each.release_id)
         merged[each.release_id] = each if one is None else _joined(one, each)
-    return [merged[name] for name in sorted(merged)]
+    return sorted(merged.values(), key=lambda each: (each.series is None, each.release_id))
 
 
 def _joined(one: FoundCharge, other: FoundCharge) -> FoundCharge:
     certain = [each for each in (one, other) if each.certain] or [one, other]
+    paying = [each for each in certain if each.series is not None] or certain
     stated = next((each for each in (one, other) if each.manifest_digest), one)
     digests = [each.policy_digest for each in (one, other) if each.policy_digest != UNKNOWN_DIGEST]
     return replace(
         stated,
         origin=f"{one.origin}; {other.origin}",
         population=certain[0].population,
-        spend=_largest(each.spend for each in certain),
+        spend=_largest(each.spend for each in paying),
         certain=one.certain or other.certain,
         policy_digest=digests[0] if digests else UNKNOWN_DIGEST,
         sample=one.sample or other.sample,
         withdrawn=one.withdrawn or other.withdrawn,
-        counted=_largest_counted(certain),
+        counted=_largest_counted(paying),
+        series=paying[0].series,
     )
 
 
@@ -156,19 +166,14 @@ def _book_charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) 
     if values:
         pen.line(RESTORED, each.release_id, None, [pen.put(ENTRIES, number=entry.number, **values)], reason=_why(each))
         yield f"{each.release_id}: its reading is booked ({each.origin})"
-    entry = _paying(pen, entry)
+    if contents.slot_of(pen.held, entry.number) is not None:
+        return  # its series was paid, whatever one release costs
     rest, more = _excess(each.spend, entry.spend), _excess_counted(pen, entry, each)
     if rest == ZERO and (more is None or is_zero(more.divergences)):
         return
     name = _difference_id(each, more)
     if contents.live_entry(pen.held, name) is None:
         yield _charge(pen, found, replace(each, release_id=name, spend=rest, manifest_digest=None, counted=more))
-
-
-def _paying(pen: JournalWriter, entry: Entry) -> Entry:
-    """Return the charge that pays for a charge: the first one of its series, otherwise the charge itself."""
-    slot = contents.slot_of(pen.held, entry.number)
-    return entry if slot is None else contents.charge(pen.held, slot.payer)
 
 
 def _excess_counted(pen: JournalWriter, entry: Entry, each: FoundCharge) -> OrderedCost | None:
@@ -207,13 +212,14 @@ def _lacking_outcome(entry: Entry, each: FoundCharge) -> dict[str, object]:
     return {} if entry.reading else {"reading": True}
 
 
-def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> str:
+def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge, payer: int | None = None) -> str:
+    """Charge a finding, as a slot of the series that the charge `payer` paid for if there is one; return a sentence."""
     _register(pen, found, each.population)
     published = each.manifest_digest is not None
     sample = None if (each.population, each.sample) in pen.held.samples else each.sample
     number = pen.held.last + 1
-    slot = _slot(pen, each)
-    each = each if slot is None else replace(each, spend=ZERO, counted=None)
+    slot = _slot(pen, each) if payer is None else _next_slot(pen, payer)
+    each = each if slot is None or slot.pays else replace(each, spend=ZERO, counted=None)
     entry = pen.put(
         ENTRIES,
         number=number,
@@ -233,19 +239,31 @@ def _charge(pen: JournalWriter, found: OutsideFindings, each: FoundCharge) -> st
     rows += count_divergences(pen, each.population, number, _vector(pen, each))
     rows += [] if slot is None else [pen.put(SERIES, **slot.row())]
     pen.line(RESTORED, each.release_id, None, rows, reason=_why(each))
-    cost = "Renyi divergences" if each.spend == ZERO else str(each.spend)
-    return f"{each.release_id}: {cost} of {each.population} is booked as spent ({each.origin})"
+    return f"{each.release_id}: {_cost_text(each, slot)} of {each.population} is booked as spent ({each.origin})"
+
+
+def _cost_text(each: FoundCharge, slot: SeriesSlot | None) -> str:
+    if slot is not None and not slot.pays:
+        return "a slot of a paid series"
+    return "Renyi divergences" if each.spend == ZERO else str(each.spend)
 
 
 def _slot(pen: JournalWriter, each: FoundCharge) -> SeriesSlot | None:
-    """Return the slot of a found release whose series the copy knows as paid; None for any other release. A slot costs
-    nothing more."""
+    """Return the slot of a found release that paid for a series, or whose series is known as paid; None for any other
+    release. A slot of a paid series costs nothing more."""
+    if each.series is not None and pen.held.form >= SINCE[SERIES]:
+        return SeriesSlot(pen.held.last + 1, pen.held.last + 1, each.series.releases, each.series.law)
     payer = contents.series_payer(pen.held, each.release_id.rpartition("/")[0], each.policy_digest)
-    known = None if payer is None or payer.lease else contents.slot_of(pen.held, payer.number)
-    if payer is None or known is None or payer.population != each.population:
+    if payer is None or payer.lease or payer.population != each.population:
         return None
-    room = contents.slots_taken(pen.held, payer.number) < known.releases
-    return replace(known, number=pen.held.last + 1) if room else None
+    return _next_slot(pen, payer.number)
+
+
+def _next_slot(pen: JournalWriter, payer: int) -> SeriesSlot | None:
+    """Return the next slot of a series; None if none is left."""
+    known = contents.slot_of(pen.held, payer)
+    room = known is not None and contents.slots_taken(pen.held, payer) < known.releases
+    return replace(known, number=pen.held.last + 1) if known is not None and room else None
 
 
 def _vector(pen: JournalWriter, each: FoundCharge) -> Divergences | None:
@@ -271,6 +289,29 @@ def _register(pen: JournalWriter, found: OutsideFindings, population: str) -> No
         said = f"the copy does not know the population {population}, and no policy here names its budget"
         raise LedgerRefused(f"{said}; restore in the working copy that released it, or give a later copy")
     register(pen, found.budgets[population])
+
+
+def _book_slots(pen: JournalWriter, found: OutsideFindings, head: HeadStatement) -> Iterator[str]:
+    """Book each slot of a paid series that a head states as charged above those that are known."""
+    for each in head.series:
+        payer = contents.live_entry(pen.held, each.payer)
+        lacking = 0 if payer is None else lacking_slots(pen.held, each)
+        for at in range(1, lacking + 1):
+            assert payer is not None, "nothing lacks of a series that nobody paid"
+            name = f"{each.payer.rpartition('/')[0]}/unattributed-{head.line}-{head.digest[:8]}-{at}"
+            origin = f"the head of line {head.line} states {each.taken} charged releases of its series"
+            slot = FoundCharge(name, origin, payer.population, ZERO, policy_digest=payer.policy_digest)
+            yield _charge(pen, found, slot, payer.number)
+
+
+def lacking_slots(held: JournalState, stated: SeriesTotal) -> int:
+    """Return how many charged slots of a series a head states above those that a ledger knows; 0 if the ledger knows no
+    such series: then none of its releases is free."""
+    payer = held.charged.get(stated.payer)
+    known = None if payer is None else contents.slot_of(held, payer)
+    if payer is None or known is None or not known.pays:
+        return 0
+    return max(0, min(stated.taken, known.releases) - contents.slots_taken(held, payer))
 
 
 def _book_totals(pen: JournalWriter, found: OutsideFindings, head: HeadStatement) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from crowdgate.ledger.schema import ENTRIES, SERIES
 from crowdgate.ledger.transitions import ChargeRow
-from crowdgate.ledger.values import ZERO, Spend, amounts
+from crowdgate.ledger.values import ZERO, Spend, amounts, label
 from crowdgate.limits import MOST_SERIES
 
 Rows = Mapping[str, Mapping[Hashable, tuple[Any, ...]]]
@@ -33,6 +33,7 @@ class SeriesRequest:
         """Raise ValueError if the ledger can't store this series."""
         if not 2 <= self.releases <= MOST_SERIES:
             raise ValueError(f"a series must have 2 to {MOST_SERIES} releases")
+        label("law of a series", self.law, 64)
         amounts(self.spend)
 
 

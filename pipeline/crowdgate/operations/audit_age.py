@@ -32,6 +32,11 @@ class AuditAge:
         return self.age is None or self.age > self.most
 
 
+def asks_audits(bundle: Bundle) -> bool:
+    """Return whether a gate of a policy reads a recorded audit."""
+    return any(_allowed(bundle))
+
+
 def audit_ages(bundle: Bundle, journal: Sequence[JournalLine], today: str) -> list[AuditAge]:
     """Return the age of each audit that gates of a policy read, for the policy's files as they are now."""
     most: dict[AuditQuestion, int] = {}

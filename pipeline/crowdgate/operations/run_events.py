@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import Crashed, CrowdgateError, LedgerRefused
+from crowdgate.history.ended_run import of_result
 from crowdgate.kind.run import Request, Result
-from crowdgate.operations.audit_age import AuditAge, audit_ages
+from crowdgate.operations.audit_age import AuditAge, asks_audits, audit_ages
 from crowdgate.operations.event import Event, EventAudit, EventCost, EventGate, EventKind, new_event
 from crowdgate.operations.next_steps import NEXT_STEPS
 from crowdgate.planning.budget_left import today
@@ -87,7 +89,7 @@ class RunFacts:
     def stale_audits(self) -> list[AuditAge]:
         """Return the audits that gates of the policy read and that are missing or too old."""
         with suppress(CrowdgateError):
-            if self.bundle is not None and self.ledger is not None:
+            if self.bundle is not None and self.ledger is not None and asks_audits(self.bundle):
                 return [each for each in audit_ages(self.bundle, self.ledger.journal(), today()) if each.stale]
         return []
 
@@ -132,10 +134,19 @@ def _result(facts: RunFacts, names: dict[str, Any], end: Result) -> Event:
         if each.public
     )
     charged = bool(end.left) or kind in (EventKind.PUBLISHED, EventKind.WAITING)
-    cost = EventCost(epsilon=end.guarantee.epsilon, delta=end.guarantee.delta) if charged and not end.repeated else None
+    cost = _cost(end) if charged and not end.repeated else None
     left = facts.percent_left()
     named = {**names, "release": end.release_id, "slot": end.release_id.rpartition("/")[2]}
     code = 0 if kind is EventKind.PUBLISHED else WITHHELD
     return new_event(
         kind, **named, repeated=end.repeated, exit_code=code, gates=gates, cost=cost, budget_left_percent=left
     )
+
+
+def _cost(end: Result) -> EventCost:
+    """Return what a run was charged. The first one of a series pays for all, so that a later one is charged nothing."""
+    found = of_result(end)
+    series = None if found.facts is None else found.facts.series
+    if series is not None and series.paid_by != end.release_id:
+        return EventCost(epsilon=Fraction(0), delta=Fraction(0))
+    return EventCost(epsilon=found.epsilon, delta=found.delta)

@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from crowdgate import manifest
@@ -100,13 +101,17 @@ def _published_entries(root: Path, home: Path, ledger: Ledger) -> list[Entry]:
     """Return the entries of all releases that the ledger published at `root`, withdrawn ones too."""
     ended = (State.PUBLISHED, State.WITHDRAWN)
     found = (entry for entry in ledger.entries() if entry.state in ended and entry.manifest_digest is not None)
-    return [entry for entry in found if _lies_at(entry, root, home)]
+    placed = ((entry, _folder_of(entry)) for entry in found)
+    resolved, place = cache(lambda folder: (home / folder).resolve()), root.resolve()
+    return [entry for entry, folder in placed if folder is not None and resolved(folder) == place]
 
 
-def _lies_at(entry: Entry, root: Path, home: Path) -> bool:
-    place = (home / (entry.destination or "")).as_posix()
-    inside = place.endswith(f"/{entry.release_id}")
-    return inside and Path(place.removesuffix(entry.release_id)).resolve() == root.resolve()
+def _folder_of(entry: Entry) -> str | None:
+    """Return the destination that holds the folder of an entry's release, as the ledger states it; None if the release
+    lies in no folder of its id."""
+    stated = f"/{entry.destination or ''}"
+    inside = stated.endswith(f"/{entry.release_id}")
+    return stated.removesuffix(entry.release_id)[1:] if inside else None
 
 
 def _refuse_less(root: Path, ledger: Ledger, releases: Mapping[str, str], key: PublicKey) -> None:

@@ -16,13 +16,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crowdgate import manifest
-from crowdgate.errors import CrowdgateError, LedgerRefused
+from crowdgate.errors import ConfigurationError, CrowdgateError, LedgerRefused
 from crowdgate.ledger.contents import charges
 from crowdgate.ledger.filters import OrderedCost, largest_counted, parse_lifetime, parse_vector
 from crowdgate.ledger.heads import HeadStatement, Place
 from crowdgate.ledger.position import read_position
 from crowdgate.ledger.restoration import UNKNOWN_DIGEST, FoundCharge, OutsideFindings
-from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, KEYS, LEDGERS, POPULATIONS, select
+from crowdgate.ledger.schema import (
+    CONTRACTS,
+    DIVERGENCES,
+    ENTRIES,
+    FILTERS,
+    KEYS,
+    LEDGERS,
+    POPULATIONS,
+    SERIES,
+    select,
+)
+from crowdgate.ledger.series import SeriesRequest, SeriesSlot
 from crowdgate.ledger.store import Store
 from crowdgate.ledger.stores import kind_of
 from crowdgate.ledger.transitions import ChargeRow
@@ -32,7 +43,8 @@ from crowdgate.planning.anchors import UNREADABLE, KnownRelease, releases_at
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.catalogue import NAME as CATALOGUE
 from crowdgate.planning.outside_state import GONE, OutsideState
-from crowdgate.planning.plan import bundle_of
+from crowdgate.planning.paid_series import series_request
+from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.private_traces import FOUND, name_digest, release_id_of, unknown_private_files
 from crowdgate.planning.published_places import homes_of, policies_of
 from crowdgate.publish.destination_claims import claimed_releases
@@ -59,7 +71,8 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: boo
     heads = [head for _, head in outside.heads(ledger, roots)]
     behind = set(ledger.missing_lines(head.place for head in heads))
     newer = [head for head in heads if not ledger.holds(*head.place)]
-    stated = [*more, *_released(ledger, root, releases), *_attested(ledger), *_open_charges(newer)]
+    stated = [*more, *_released(ledger, root, releases), *_attested(ledger)]
+    stated += [each for head in newer for each in (*_series(head), *_open_charges(head))]
     sources = _Sources(ledger, root, stated)
     traces = list(_traces(ledger))
     traces += _open_traces(ledger, roots, complete=not (lost or behind or traces))
@@ -100,9 +113,10 @@ def charges_of_rows(url: str, ledger_id: str, origin: str) -> tuple[list[FoundCh
     rows = [_row(store, ENTRIES, number) for number in numbers]
     read = [row for row in rows if row is not None]
     vectors = [row for number in numbers if (row := _row(store, DIVERGENCES, number)) is not None]
+    slots = [row for number in numbers if (row := _row(store, SERIES, number)) is not None]
     populations = {row[3] for row in read} if vectors else ()
     filters = [row for each in populations if (row := _row(store, FILTERS, each)) is not None]
-    return list(_charges(read, origin, _counted(vectors, filters))), len(read) == len(rows)
+    return list(_charges(read, origin, _counted(vectors, filters), slots)), len(read) == len(rows)
 
 
 def _row(store: Store, table: str, key: object) -> Sequence[Any] | None:
@@ -139,12 +153,17 @@ def remove_lost_position(ledger: Ledger) -> None:
         position.path.unlink(missing_ok=True)
 
 
-def _charges(rows: Iterable[Sequence[Any]], origin: str, counted: _Counted) -> Iterator[FoundCharge]:
+def _charges(
+    rows: Iterable[Sequence[Any]], origin: str, counted: _Counted, slots: Iterable[Sequence[Any]]
+) -> Iterator[FoundCharge]:
+    """Yield the charges in rows of a ledger; `slots` are its rows of series."""
+    paid = {slot.number: slot for slot in (SeriesSlot(*cells) for cells in slots) if slot.pays}
     for cells in rows:
         try:
             row = ChargeRow(*cells)
             spend = Spend(amount(row.epsilon), amount(row.delta))
             label("release id", row.release_id), label("population", row.population)
+            series = _paid_series(paid.get(row.number), spend)
         except (ValueError, TypeError, ZeroDivisionError):
             continue
         if row.state != State.VOID:
@@ -153,7 +172,18 @@ def _charges(rows: Iterable[Sequence[Any]], origin: str, counted: _Counted) -> I
             yield FoundCharge(
                 row.release_id, origin, row.population, spend, True, row.policy_digest, *ended, sample=row.sample,
                 withdrawn=_WITHDRAWN_BEFORE if row.state == State.WITHDRAWN else None, counted=counted(row),
+                series=series,
             )  # fmt: skip
+
+
+def _paid_series(slot: SeriesSlot | None, spend: Spend) -> SeriesRequest | None:
+    """Return the series that a charge of this cost paid for; None without one. Raises ValueError or TypeError for a
+    damaged row."""
+    if slot is None:
+        return None
+    series = SeriesRequest(slot.releases, spend, slot.law)
+    series.check()
+    return series
 
 
 def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
@@ -164,14 +194,26 @@ def _attested(ledger: Ledger) -> Iterator[FoundCharge]:
     rows = position.rows()
     if rows:
         counted = _counted(rows.get(DIVERGENCES, ()), rows.get(FILTERS, ()))
-        yield from _charges(rows[ENTRIES], f"the attested position {position.path.name}", counted)
+        origin = f"the attested position {position.path.name}"
+        yield from _charges(rows[ENTRIES], origin, counted, rows.get(SERIES, ()))
 
 
-def _open_charges(heads: Sequence[HeadStatement]) -> Iterator[FoundCharge]:
-    for head in heads:
-        for each in head.open:
-            origin = f"the head of line {head.line} names it as not ended"
-            yield FoundCharge(each.release, origin, each.population, each.spend)
+def _series(head: HeadStatement) -> Iterator[FoundCharge]:
+    """Yield the charges that paid for the series of a head."""
+    for each in head.series:
+        yield FoundCharge(
+            each.payer, f"the head of line {head.line} states that it paid for a series", each.population, each.spend,
+            True, each.policy, counted=each.counted, series=each.request,
+        )  # fmt: skip
+
+
+def _open_charges(head: HeadStatement) -> Iterator[FoundCharge]:
+    """Yield the charges of a head that have not ended; those of a version with a series are of its policy digest."""
+    digests = {(each.payer.rpartition("/")[0], each.population): each.policy for each in head.series}
+    for each in head.open:
+        origin = f"the head of line {head.line} names it as not ended"
+        digest = digests.get((each.release.rpartition("/")[0], each.population), UNKNOWN_DIGEST)
+        yield FoundCharge(each.release, origin, each.population, each.spend, True, digest, counted=each.counted)
 
 
 def _released(ledger: Ledger, root: Path, releases: Sequence[KnownRelease]) -> Iterator[FoundCharge]:
@@ -289,6 +331,7 @@ class _Sources:
         self.stated = tuple(stated)
         self.budgets: dict[str, Budget] = {}
         self._costs: dict[str, list[_Cost]] = {}
+        self._declared: dict[tuple[str, str], Bundle] = {}
         self._contracts = {name: row[1] for name, row in ledger.state().rows[CONTRACTS].items()}
         rows = ledger.state().rows
         counted = _counted(rows[DIVERGENCES].values(), rows[FILTERS].values())
@@ -301,8 +344,21 @@ class _Sources:
         for bundle in _bundles(homes_of(ledger, root)):
             self._add_policy(bundle)
         if not ledger.trusted:
-            self.stated = tuple(map(self._at_least_its_version, stated))
+            self.stated = tuple(map(self._at_least_its_version, map(self._as_declared, stated)))
         self.stated = tuple(map(self._counted_as_its_version, self.stated))
+
+    def _as_declared(self, each: FoundCharge) -> FoundCharge:
+        """Return a charge that paid for a series with at least the cost that a policy here plans for it; without such a
+        policy as no series, so that no slot of it is free. Only for a ledger without keys, of which anybody who can
+        write a destination can state a cheap series.
+        """
+        if each.series is None:
+            return each
+        bundle = self._declared.get((each.release_id.rpartition("/")[0], each.policy_digest))
+        planned, counted = (None, None) if bundle is None else _planned_series(bundle)
+        if planned is None or (planned.releases, planned.law) != (each.series.releases, each.series.law):
+            return replace(each, series=None)
+        return replace(each, spend=_larger(each.spend, planned.spend), counted=largest_counted((each.counted, counted)))
 
     def _at_least_its_version(self, each: FoundCharge) -> FoundCharge:
         """Return a charge with at least the cost of the same policy, version and digest: without keys, anybody who can
@@ -313,14 +369,16 @@ class _Sources:
             for cost in self._costs.get(each.release_id.rpartition("/")[0], ())
             if cost.digest == each.policy_digest
         ]
-        return each if each.policy_digest == UNKNOWN_DIGEST else replace(each, spend=_most(same))
+        unlike = each.policy_digest == UNKNOWN_DIGEST or each.series is not None
+        return each if unlike else replace(each, spend=_most(same))
 
     def _counted_as_its_version(self, each: FoundCharge) -> FoundCharge:
         """Return a charge with the largest divergences of the same policy, version, digest and cost, if any are
         known."""
         costs = self._costs.get(each.release_id.rpartition("/")[0], ())
         same = [cost.counted for cost in costs if cost.digest == each.policy_digest and cost.spend == each.spend]
-        return each if each.policy_digest == UNKNOWN_DIGEST else replace(each, counted=largest_counted(same))
+        unlike = each.policy_digest == UNKNOWN_DIGEST or each.series is not None
+        return each if unlike else replace(each, counted=largest_counted(same))
 
     def _add(self, release_id: str, cost: _Cost) -> None:
         self._costs.setdefault(release_id.rpartition("/")[0], []).append(cost)
@@ -333,6 +391,8 @@ class _Sources:
         self.budgets.setdefault(population, budget_of(bundle))
         cost = _Cost(population, Spend(privacy.epsilon, privacy.delta), bundle.digest, sample)
         self._costs.setdefault(f"{metadata.name}/{metadata.version}", []).append(cost)
+        if bundle.policy.spec.series is not None:
+            self._declared[f"{metadata.name}/{metadata.version}", bundle.digest] = bundle
 
     def charge(self, release_id: str, origin: str) -> FoundCharge:
         """Return the charge of a release of which only the id is known. Raises LedgerRefused if no population is
@@ -360,6 +420,22 @@ class _Sources:
     def _population(self, release_id: str, near: Sequence[_Cost]) -> str:
         named = self._contracts.get(release_id.split("/")[1]) if release_id.startswith("kl/") else None
         return named or near[0].population
+
+
+def _planned_series(bundle: Bundle) -> tuple[SeriesRequest | None, OrderedCost | None]:
+    """Return the series that a policy declares, and its Renyi divergences at the orders of its budget."""
+    try:
+        plan = plan_release(bundle)
+    except ConfigurationError:
+        return None, None
+    series, lifetime = series_request(plan.series), budget_of(bundle).lifetime
+    if series is None or lifetime is None:
+        return series, None
+    return series, OrderedCost(lifetime.filter.orders, plan.divergences(lifetime.filter).times(series.releases))
+
+
+def _larger(one: Spend, other: Spend) -> Spend:
+    return Spend(max(one.epsilon, other.epsilon), max(one.delta, other.delta))
 
 
 def _most(costs: Sequence[_Cost]) -> Spend:

@@ -19,6 +19,7 @@ from crowdgate.errors import LedgerRefused
 from crowdgate.ledger.filters import excess, is_zero
 from crowdgate.ledger.heads import HeadStatement, PopulationTotal, head_file, read_head
 from crowdgate.ledger.ledger import RESTORE, HeadFiles, lacking_text
+from crowdgate.ledger.restoration import lacking_slots
 from crowdgate.planning.anchors import OLDER, parse_anchor, unknown_releases
 from crowdgate.planning.private_traces import release_id_of, unknown_private_files
 from crowdgate.planning.published_places import homes_of, places_of, policy_destinations
@@ -148,6 +149,10 @@ def missing_heads(ledger: Ledger, heads: Heads) -> Iterator[str]:
 
 
 def _larger_charges(ledger: Ledger, path: Path, head: HeadStatement) -> Iterator[str]:
+    for each in head.series:
+        if lacking_slots(ledger.state(), each):
+            said = f"the ledger {ledger.id} states fewer charged releases of the series of {each.payer}"
+            yield f"{said} than its head of {head.date} ({path}): {OLDER}"
     for total in head.totals:
         if _is_larger(ledger, total):
             said = f"the ledger {ledger.id} states less spent of {total.population} than its head of {head.date}"

@@ -571,7 +571,7 @@ class BudgetSpec(Strict):
             "these people may lose less in their lifetime",
         ),
     ]
-    """The lifetime budget epsilon: the sum of epsilon over all releases of these people."""
+    """The lifetime budget epsilon, which all releases of these people keep together."""
     delta: Annotated[
         Probability,
         ValueField(
@@ -581,7 +581,7 @@ class BudgetSpec(Strict):
             "the limit of a lifetime may fail with a smaller probability only",
         ),
     ]
-    """The lifetime budget delta: the sum of delta over all releases of these people. It should be far below 1 divided
+    """The lifetime budget delta, which all releases of these people keep together. It should be far below 1 divided
     by the number of people.
     """
     people: Annotated[People, ValueField("the public bound on people, which bounds are worked out for", any_change)]

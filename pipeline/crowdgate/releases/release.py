@@ -185,6 +185,7 @@ def reserve(run: Run) -> ReservedRun | Result:
     )  # fmt: skip
     charge = run.ledger.reserve(asked)
     try:
+        informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
         record_approvals(run.ledger, run.id, run.approvals)
         claim_destination(run)  # another run of this ledger may have given it back until it saw the charge
         budget = run.ledger.check(bundle.contract.id, stated)
@@ -192,7 +193,6 @@ def reserve(run: Run) -> ReservedRun | Result:
         facts = run.plan.static(budget.people, cap, spent, budget.lifetime)
         static = replace(facts, audits=run.audits)
         verdicts = judge_static(run.plan, static, waiver_day(run.slot, charge.line))
-        informed = run.ledger.informed(bundle.contract.population, bundle.digest, charge.line.number)
     except BaseException:
         run.ledger.void(run.id, charge.number)  # nothing was read
         raise

@@ -60,6 +60,13 @@ def test_releases_left_are_those_that_the_ledger_still_pays_for(there: Workshop)
     assert "releases left: 2 -> 1" in compared(there).out
 
 
+def test_a_series_is_compared_by_what_all_its_releases_cost(there: Workshop) -> None:
+    there.edit(there.policy, "  publish:", "  series: {releases: 2}\n  publish:")
+    said = compared(there).out
+    assert "epsilon of the series: nothing -> " in said
+    assert "delta of the series: nothing -> 0.02" in said
+
+
 def test_what_is_added_is_shown_as_the_policy_states_it(there: Workshop) -> None:
     """Defaults that the file does not state, and numbers without their unit, are the program's own."""
     key = "MCowBQYDK2VwAyEAm+hbwSI82bdlmEiCYSeGep1+gMmuiOMtDz+bAW44QoY="

@@ -60,6 +60,8 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
         "epsilon of a release": decimal(guarantee.epsilon),
         "delta of a release": decimal(guarantee.delta),
         **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
+        **({} if plan.series is None else {"epsilon of the series": decimal(plan.series.epsilon)}),
+        **({} if plan.series is None else {"delta of the series": decimal(plan.series.delta)}),
         "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
         "beta, the share of rows sampled": decimal(figures.beta),
         **_noise_lines(plan),
