@@ -152,7 +152,8 @@ def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
         style = _style(number, picture)
         axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=literal(series.name), **style)
-    axes.set_yticks(range(len(names)), [_two_lines(str(name)) for name in names])
+    labels = [_two_lines(str(name)) for name in names]
+    axes.set_yticks(range(len(names)), labels, fontsize="small" if any("\n" in each for each in labels) else None)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xscale("log" if picture.value_scale == "log" else "linear")
     if picture.value_scale == "log" and min(_values(picture), default=0) >= 1:

@@ -53,7 +53,8 @@ def _at_one_coverage(name: str, group: str, own: InferenceEstimate) -> Picture:
         PicturePoint("baseline, of the same people", float(own.base_of_these.value)),
         PicturePoint("baseline, of as many", float(own.base.value)),
     )
-    title = f"Guesses of {name} ({group}), for a share of {format_value(own.predicted)} of people"
+    whom = "everybody" if own.predicted == 1 else f"a share of {format_value(own.predicted)} of people"
+    title = f"Guesses of {name} ({group}), for {whom}"
     return Picture(f"{name} {group}", title, "guesses", "precision", (Series(name, points),), value_scale="near")
 
 
