@@ -37,5 +37,9 @@ def _point(heads: list[str], cells: list[str]) -> str:
     """Return a row as a point: its first cell, then each further one after the head of its column."""
     first, *further = cells
     named = [(head, cell) for head, cell in zip(heads[1:], further, strict=False) if cell]
-    rest = named[0][1] if len(cells) == 2 and named else "; ".join(f"{head} {cell}" for head, cell in named)
+    rest = (
+        named[0][1]
+        if len(cells) == 2 and named
+        else "; ".join(f"{head}: {cell.removesuffix('.')}" for head, cell in named)
+    )
     return f"- **{first}**: {rest}" if first and rest else f"- {first or rest}"
