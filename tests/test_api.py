@@ -13,6 +13,7 @@ import pytest
 
 import crowdgate
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault, VerificationFailed
+from crowdgate.system.notebook_page import NotebookPage, ShownInNotebooks
 from tests.audit.workshop import make_town, only_few_controls
 from tests.workshop import MARK, Workshop
 
@@ -191,7 +192,7 @@ CLASSES = {"Contract", "CrowdgateError", "Guarantee", "Ledger", "Policy", "Relea
 
 def test_notebooks_show_pages_with_the_outcome_first(workshop: Workshop) -> None:
     """The page is in a frame of its own; a value that did not come from these functions has the same page."""
-    shown = {
+    shown: dict[str, NotebookPage | ShownInNotebooks] = {
         "ALLOWED": crowdgate.check(workshop.policy),
         "PLAN": crowdgate.plan(workshop.policy),
         "PUBLISHED": crowdgate.release(workshop.policy, as_of="2030-01-01"),
