@@ -13,6 +13,8 @@ import pytest
 
 import crowdgate
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault, VerificationFailed
+from crowdgate.system.notebook_page import NotebookPage, ShownInNotebooks
+from tests.audit.workshop import make_town, only_few_controls
 from tests.workshop import MARK, Workshop
 
 CALLER = """
@@ -138,6 +140,23 @@ def test_a_slot_that_is_none_is_refused_as_a_file_would_be(workshop: Workshop) -
         crowdgate.release(workshop.policy, "yesterday")
 
 
+def test_a_question_that_no_audit_asks_is_refused_with_those_that_are(workshop: Workshop) -> None:
+    with pytest.raises(ConfigurationError, match="one of singling-out, inference, membership, law, files"):
+        crowdgate.audit_policy(workshop.policy, of="anonymity")
+
+
+@pytest.mark.thorough
+def test_a_notebook_shows_the_page_of_an_audit(tmp_path: Path) -> None:
+    town = make_town(tmp_path / "town")
+    with only_few_controls():
+        found = crowdgate.audit_policy(town.policy)
+    page = html.unescape(str(found._repr_html_()))
+    assert page[page.index('<p class="outcome"') :].startswith('<p class="outcome" data-fact="outcome">')
+    assert f"Audit of {found.record.setting.policy}" in page
+    assert repr(found).startswith("FinishedAudit(")
+    assert len(repr(found)) <= 2000
+
+
 @pytest.mark.thorough
 def test_what_is_returned_has_a_short_representation(tmp_path: Path) -> None:
     """Notebooks show what a call returns: contracts and plans hold thousands of labels."""
@@ -153,12 +172,19 @@ def test_what_is_returned_has_a_short_representation(tmp_path: Path) -> None:
         "plan": crowdgate.plan(policy),
         "release": released,
         "verify": crowdgate.verify(released.path),
+        "budget": crowdgate.budget("us-cps-1994-95", home),
         "read_release": crowdgate.read_release(released.path),
     }
     assert {name: len(repr(each)) for name, each in returned.items() if len(repr(each)) > 2000} == {}
     named = {name: type(each).__name__ for name, each in returned.items()}
     assert all(named[name] in repr(each) for name, each in returned.items())
-    assert set(returned) >= {*crowdgate.__all__} - CLASSES - {"init", "write_table", "exact_delta", "least_k"}
+    assert set(returned) >= {*crowdgate.__all__} - CLASSES - {
+        "init",
+        "write_table",
+        "exact_delta",
+        "least_k",
+        "audit_policy",
+    }
 
 
 CLASSES = {"Contract", "CrowdgateError", "Guarantee", "Ledger", "Policy", "ReleasedData"}
@@ -166,11 +192,12 @@ CLASSES = {"Contract", "CrowdgateError", "Guarantee", "Ledger", "Policy", "Relea
 
 def test_notebooks_show_pages_with_the_outcome_first(workshop: Workshop) -> None:
     """The page is in a frame of its own; a value that did not come from these functions has the same page."""
-    shown = {
+    shown: dict[str, NotebookPage | ShownInNotebooks] = {
         "ALLOWED": crowdgate.check(workshop.policy),
         "PLAN": crowdgate.plan(workshop.policy),
         "PUBLISHED": crowdgate.release(workshop.policy, as_of="2030-01-01"),
     }
+    shown["% LEFT"] = crowdgate.budget("clinic-patients", workshop.root)
     for outcome, value in shown.items():
         page = html.unescape(str(value._repr_html_()))
         assert page.startswith("<iframe srcdoc=")

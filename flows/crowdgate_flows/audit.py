@@ -1,10 +1,8 @@
 """The Prefect flow `audit`: the audit of the command, on a schedule, so that gates find a recent record."""
 
-from contextlib import suppress
 from typing import Annotated, Any
 
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 from pydantic import Field
@@ -15,9 +13,9 @@ from crowdgate.audit.common.run import AuditRequest
 from crowdgate.candidate import AuditQuestion
 from crowdgate.errors import CrowdgateError
 from crowdgate.gate import Outcome
-from crowdgate.planning.plan import bundle_of
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows import tasks
+from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath
@@ -49,13 +47,12 @@ def audit(
         found = error
     if isinstance(found, CrowdgateError):
         return refused_state(found)
-    _artifact(question, found, stated)
+    _artifact(question, found)
     said, outcome = AUDITS[question].conclusion(found), found.findings.outcome
     return Completed(message=said) if outcome is Outcome.PASS else failed_state(_NAMES[outcome], said)
 
 
-def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any], stated: Binding) -> None:
+def _artifact(question: AuditQuestion, found: FinishedAudit[Any, Any]) -> None:
     """Publish the findings as a page of the run, under a key of the policy and the audit: all of it is public."""
-    with suppress(Exception):  # the audit has ended, whether or not the server takes its page
-        page, name = AUDITS[question].report(found).markdown(), bundle_of(stated.file).policy.metadata.name
-        create_markdown_artifact(markdown=page, key=f"{AUDITS[question].name}-{name}")
+    page, record = AUDITS[question].report(found).markdown(), found.record
+    publish_page(f"{AUDITS[question].name}-{record.setting.policy}", page, f"{found.findings.outcome}, {record.made}")

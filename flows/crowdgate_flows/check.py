@@ -3,17 +3,16 @@
 It reads no table of people. What it prints is public.
 """
 
-from contextlib import suppress
-
 from prefect import flow
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
 from crowdgate.errors import CrowdgateError
+from crowdgate.review.check_page import check_report
 from crowdgate.review.check_text import check_lines
 from crowdgate.review.files import LintedFile
 from crowdgate_flows import tasks
+from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath, refuse_urls
@@ -43,13 +42,7 @@ def _state(found: LintedFile, strict: bool) -> State[None]:
     if checked is None:
         return failed_state("Refused", "The file is no policy, but of another kind.")
     lines = list(check_lines(checked))
-    _artifact(checked.plan.bundle.policy.metadata.name, lines)
     allowed = checked.allowed and not (strict and found.warnings)
+    name, page = checked.plan.bundle.policy.metadata.name, check_report(checked).markdown()
+    publish_page(f"check-{name}", page, "allowed" if allowed else "not allowed")
     return Completed(message=lines[0]) if allowed else failed_state("NotAllowed", "\n".join(lines))
-
-
-def _artifact(name: str, lines: list[str]) -> None:
-    """Publish what the command prints as a page of the run, under a key of the policy."""
-    with suppress(Exception):  # the check has ended, whether or not the server takes its page
-        text = "\n".join(lines)
-        create_markdown_artifact(markdown=f"```text\n{text}\n```", key=f"check-{name}")

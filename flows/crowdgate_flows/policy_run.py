@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
-from prefect.artifacts import create_markdown_artifact
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.states import Completed
@@ -23,6 +22,7 @@ from crowdgate.releases.dry_run import DryRun
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate_flows import tasks
+from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state, unpublished_state, waiting_state
 from crowdgate_flows.events import emit_end
@@ -143,9 +143,9 @@ def _artifact(result: Result) -> None:
     name, slot = result.release_id.partition("/")[0], result.release_id.rpartition("/")[2]
     lines = [f"Release: `{result.path}`" if result.path else "", result.left, result.low]
     head = "\n\n".join(line for line in lines if line)
-    with suppress(Exception):  # the release has ended, whether or not the server takes its page
+    with suppress(Exception):  # its files may be withdrawn or moved meanwhile
         page = f"{head}\n\n{page_after(result).markdown()}".lstrip()
-        create_markdown_artifact(markdown=page, key=f"release-{name}", description=f"{result.outcome}, slot {slot}")
+        publish_page(f"release-{name}", page, f"{result.outcome}, slot {slot}")
 
 
 def _slot(as_of: str | None) -> str:

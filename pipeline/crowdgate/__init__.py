@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from crowdgate.accounting.safe_k_exact import exact_delta
     from crowdgate.api import (
         ReleasedData,
+        audit_policy,
+        budget,
         check,
         init,
         open_ledger,
@@ -36,6 +38,8 @@ __all__ = [
     "Ledger",
     "Policy",
     "ReleasedData",
+    "audit_policy",
+    "budget",
     "check",
     "exact_delta",
     "init",
@@ -57,6 +61,8 @@ _PLACES = {
     "Ledger": "ledger.ledger",
     "Policy": "policy.policy:ReleasePolicy",
     "ReleasedData": "api",
+    "audit_policy": "api",
+    "budget": "api",
     "check": "api",
     "exact_delta": "accounting.safe_k_exact",
     "init": "api",

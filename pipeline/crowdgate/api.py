@@ -1,6 +1,6 @@
 """Crowdgate in Python: the commands as functions, for notebooks and programs. Paths go in, values come out.
 
-Nothing is printed; notebooks show checks, plans and releases as pages. Functions raise the errors of
+Nothing is printed; notebooks show checks, plans, releases, budgets and audits as pages. Functions raise the errors of
 `crowdgate.errors`, which say what to correct and quote nothing confidential. `import crowdgate` gives all names of this
 module, and imports what they need on first use.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.notebooks import register_pages
@@ -21,12 +21,14 @@ from crowdgate.system.short_repr import short_repr
 if TYPE_CHECKING:
     import pandas as pd
 
+    from crowdgate.audit.common.audit import FinishedAudit
     from crowdgate.contracts.contract import Contract
     from crowdgate.forecast.outlook import Outlook
     from crowdgate.kind.run import Result
     from crowdgate.kinds.rows.ratios import RatioEstimate, WeightedTable
     from crowdgate.ledger.ledger import Ledger
     from crowdgate.policy.policy import ReleasePolicy
+    from crowdgate.report.report import Report
     from crowdgate.review.check import PolicyCheck
     from crowdgate.sources.arrow_stream import ArrowTable
     from crowdgate.verification.release import VerifiedRelease
@@ -151,6 +153,35 @@ def plan(policy: Where, source: Where | None = None) -> Outlook:
     from crowdgate.forecast.outlook import outlook
 
     return outlook(Path(policy), None if source is None else Path(source), ())
+
+
+def budget(population: str, working_copy: Where = ".", url: str | None = None) -> Report:
+    """Return the page of a population's lifetime budget, as `crowdgate report budget`, from the ledger that a working
+    copy names, or the one at `url`.
+
+    Raises as `open_ledger`, and LedgerRefused for a population that the ledger does not know.
+    """
+    from crowdgate.pages.budget import budget_page
+
+    opened = open_ledger(working_copy, url)
+    opened.attest()
+    return budget_page(opened, population)
+
+
+def audit_policy(policy: Where, of: str = "singling-out") -> FinishedAudit[Any, Any]:
+    """Audit a policy on its public population with the policy's settings, as `crowdgate audit --of`, in one process; an
+    earlier audit with these settings is reported.
+
+    Raises ConfigurationError for wrong files, an unknown question, and settings in which nothing can be found.
+    """
+    from crowdgate.audit.common.run import AuditRequest, audit
+    from crowdgate.candidate import AuditQuestion
+    from crowdgate.releases.whole_releases.audits import playable
+
+    known = {str(each): each for each in AuditQuestion}
+    if of not in known:
+        raise ConfigurationError(Problem("arguments", None, "of", repr(of), f"one of {', '.join(known)}"))
+    return audit(playable(known[of]), AuditRequest(Path(policy)))
 
 
 def write_table(table: ArrowTable, contract: Where) -> Path:

@@ -1,12 +1,14 @@
-"""Pages of what the functions of `crowdgate` return, for notebooks: checks, plans and releases."""
+"""Pages of what the functions of `crowdgate` return, for notebooks: checks, plans, releases and audits."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.system.notebook_page import PAGES
 
 if TYPE_CHECKING:
+    from crowdgate.audit.common.audit import FinishedAudit
     from crowdgate.forecast.outlook import Outlook
     from crowdgate.kind.run import Result
     from crowdgate.report.report import Report
@@ -15,7 +17,13 @@ if TYPE_CHECKING:
 
 def register_pages() -> None:
     """Register the pages, whose modules are imported when a notebook shows the first one."""
-    PAGES.update({"PolicyCheck": _check_page, "Outlook": _plan_page, "Result": _release_page})
+    made: Mapping[str, Callable[[Any], Report | None]] = {
+        "PolicyCheck": _check_page,
+        "Outlook": _plan_page,
+        "Result": _release_page,
+        "FinishedAudit": _audit_page,
+    }
+    PAGES.update(made)
 
 
 def _check_page(found: PolicyCheck) -> Report:
@@ -28,6 +36,12 @@ def _plan_page(found: Outlook) -> Report:
     from crowdgate.pages.plan import PlanReport
 
     return PlanReport(found).report()
+
+
+def _audit_page(found: FinishedAudit[Any, Any]) -> Report | None:
+    from crowdgate.audit.audits import AUDITS
+
+    return next((each.report(found) for each in AUDITS.values() if isinstance(found.record, each.record)), None)
 
 
 def _release_page(found: Result) -> Report | None:

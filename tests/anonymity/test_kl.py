@@ -403,6 +403,14 @@ def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: 
     assert query(public, of="agee") == 2
     assert "write 'age'" in capsys.readouterr().err
     assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub") == 0
+    capsys.readouterr()
+    assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub", "--page", "kl.md") == 0
+    assert capsys.readouterr().out == "kl.md\n"
+    page = Path("kl.md").read_text(encoding="utf-8")
+    assert "1 entry, as of 2030-01-01." in page
+    assert "| KL | 0.2877 |" in page
+    assert "| KL range | exact |" in page
+    assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub", "--page", "kl.pdf") == 2
 
 
 def test_figures_are_listed_with_their_ranges_and_what_they_mean(

@@ -99,6 +99,17 @@ def test_the_terminal_says_it_in_words_first_and_a_page_is_written(public: Works
     assert not any(asks in text for asks in ("<script", "src=", 'href="http', "@import"))
 
 
+def test_a_picture_has_the_figures_of_the_table_below_it(public: Workshop) -> None:
+    """Regression: a median of 100.5 people was 100 beside the picture."""
+    wards = ["north"] * 100 + ["south"] * 101
+    public.write([{"patient": f"{at}", "age": 1, "ward": ward, "note": ""} for at, ward in enumerate(wards)])
+    page = public.root / "page.md"
+    assert say("anonymity", public.contract, "--of", "ward", "--page", page).code == 0
+    rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ward")]
+    assert {row[2] for row in rows if row[1] == "median, with the quartiles"} == {"100.5"}
+    assert {row[4] for row in rows if row[1] == "2"} == {"100.5"}
+
+
 def test_of_nobody_nothing_is_said(public: Workshop) -> None:
     public.write([])
     found = measured(public, "--by", "ward", "--sample", "0.5")

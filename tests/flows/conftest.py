@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,7 +18,7 @@ os.environ |= {
     "PREFECT_LOGGING_TO_API_BATCH_INTERVAL": "0.2",
 }
 
-from tests.flows.server import Server  # noqa: E402
+from tests.flows.server import Server, make_deployment  # noqa: E402
 from tests.workshop import Workshop  # noqa: E402
 
 
@@ -60,16 +58,6 @@ def again(workshop: Workshop, tmp_path: Path) -> Callable[[], None]:
 
 
 @pytest.fixture(scope="session")
-def deployed(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[UUID]:
+def deployed(server: Server, tmp_path_factory: pytest.TempPathFactory) -> UUID:
     """Make the bundled deployment, and the work pool of its runs; a test states the parameters and starts a worker."""
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.actions import WorkPoolCreate
-
-    from crowdgate.releases.working_copy import init
-
-    here = init(tmp_path_factory.mktemp("deployed") / "copy", "deployed") / "schedules"
-    with get_client(sync_client=True) as client:
-        client.create_work_pool(WorkPoolCreate(name="releases", type="process"), overwrite=True)
-        deploy = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
-        subprocess.run(deploy, cwd=here, env=server.environment(), check=True)
-        yield client.read_deployment_by_name("release/census-income-yearly").id
+    return make_deployment(server, tmp_path_factory.mktemp("deployed"))

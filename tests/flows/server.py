@@ -1,18 +1,29 @@
 """The stored state of a Prefect server, read from outside."""
 
 import os
+import signal
+import socket
 import sqlite3
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
+import httpx
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.actions import WorkPoolCreate
+from prefect.settings import PREFECT_API_URL, temporary_settings
 
-@dataclass(frozen=True)
+from crowdgate.releases.working_copy import init
+
+
+@dataclass
 class Server:
     """A running Prefect server, read from outside."""
 
@@ -74,6 +85,60 @@ class Seen:
     parameters: str
     state: sqlite3.Row
     artifacts: dict[str, str]
+
+
+@dataclass
+class RestartedServer(Server):
+    """A Prefect server in a process and a folder of its own, which can be killed and started again."""
+
+    folder: Path = Path()
+    process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process, and wait until it answers."""
+        command = [sys.executable, "-m", "prefect", "server", "start", "--port", self.url.split(":")[2].split("/")[0]]
+        environment = {**self.environment(), "PREFECT_HOME": str(self.folder)}
+        with (self.folder / "server.log").open("ab") as log:
+            self.process = subprocess.Popen(command, env=environment, stdout=log, stderr=log, start_new_session=True)
+        until(self._answers, 120)
+
+    def kill(self) -> None:
+        """Kill the process and its children."""
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def _answers(self) -> bool:
+        try:
+            return httpx.get(f"{self.url}/health", timeout=5).is_success
+        except httpx.HTTPError:
+            return False
+
+
+@contextmanager
+def restarted_server(folder: Path) -> Iterator[RestartedServer]:
+    """Start a server of its own in a folder; clients of this process and its children use it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}/api"
+    folder.mkdir()
+    server = RestartedServer(url, folder / "prefect.db", folder / "storage", folder)
+    with temporary_settings({PREFECT_API_URL: url}):
+        try:
+            server.start()
+            yield server
+        finally:
+            server.kill()
+
+
+def make_deployment(server: Server, folder: Path) -> UUID:
+    """Make the bundled deployment, and the work pool of its runs, at a server; return the deployment's id."""
+    here = init(folder / "copy", "deployed") / "schedules"
+    with get_client(sync_client=True) as client:
+        client.create_work_pool(WorkPoolCreate(name="releases", type="process"), overwrite=True)
+        deploy = [sys.executable, "-m", "prefect", "--no-prompt", "deploy", "--all"]
+        subprocess.run(deploy, cwd=here, env=server.environment(), check=True)
+        return client.read_deployment_by_name("release/census-income-yearly").id
 
 
 def until(condition: Callable[[], Any], seconds: float = 20) -> None:

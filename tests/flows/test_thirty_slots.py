@@ -1,7 +1,8 @@
 """Thirty slots of a deployment with a fault at random in each; by hand (`soak`): some ten CPU minutes.
 
-A Prefect worker executes the runs for a real server. In a slot the run, its worker or both are killed, the table comes
-late, the disk is full, or the clock is set back. A run that did not end is run again. Then each slot is published
+A Prefect worker executes the runs for a real server. In a slot the run, its worker or both are killed, the server is
+killed while the run goes on and is started again, the table comes late, the disk is full, or the clock is set back. The
+server is also killed and started again between slots. A run that did not end is run again. Then each slot is published
 whole, or explained as spent; the budget is exact; nothing shows a marked value.
 """
 
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,14 +28,37 @@ from prefect.states import Crashed
 
 from crowdgate.ledger.ledger import Entry, State, open_ledger
 from crowdgate.verification.release import verify
-from tests.flows.server import Server, until
+from tests.flows.server import RestartedServer, make_deployment, restarted_server, until
 from tests.flows.test_bound_deployments import parameters
 from tests.flows.test_silence import marked_workshop
 from tests.flows.test_worker_kills import KILLED, KILLS
 from tests.flows.test_worker_logs import CHANNELS
 from tests.workshop import MARK, Workshop
 
-FAULTS = f"""{KILLED}
+GONE = """
+if "SERVER_GONE_AT" in os.environ:
+    import time
+    from crowdgate.releases import release as job
+    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.publish import publisher
+    holder, name = os.environ["SERVER_GONE_AT"].split()
+    place = {"ledger": Ledger, "job": job, "publisher": publisher}[holder]
+    original = getattr(place, name)
+    def alone(*args, **kwargs):
+        if not os.path.exists(os.environ["GONE"]):
+            with open(os.environ["GONE"], "w") as file:
+                file.write(str(os.getpid()))
+        while not os.path.exists(os.environ["GONE"] + ".killed"):
+            time.sleep(0.1)
+        return original(*args, **kwargs)
+    setattr(place, name, alone)
+"""
+"""Part of `sitecustomize`: a run names its process before a step, and takes the step when the server is killed."""
+STEPS = (
+    "ledger reserve", "ledger begin_reading", "job protect", "publisher stage", "ledger commit", "publisher publish",
+    "ledger published",
+)  # fmt: skip
+FAULTS = f"""{KILLED}{GONE}
 from crowdgate.ledger import reservations
 reservations.LEASE_SECONDS = 0  # a run that was killed before it read is run again at once
 if os.environ.get("FAULT") == "full disk":
@@ -47,13 +72,15 @@ if os.environ.get("FAULT") == "clock back":
     sqlite._now = lambda database: "2020-01-01T00:00:00Z"
 """
 SLOTS = 30
+RESTART_EVERY = 10
+"""Slots after which the server is killed and started again."""
 OTHERS = ("none", "none", "late table", "full disk", "clock back")
 
 
 class Schedule:
     """A deployment's runs, slot after slot, with a worker that is started again when it is gone."""
 
-    def __init__(self, server: Server, deployed: UUID, workshop: Workshop, folder: Path) -> None:
+    def __init__(self, server: RestartedServer, deployed: UUID, workshop: Workshop, folder: Path) -> None:
         self.server, self.deployed, self.workshop, self.folder = server, deployed, workshop, folder
         self.worker: subprocess.Popen[bytes] | None = None
         (folder / "sitecustomize.py").write_text(FAULTS)
@@ -70,6 +97,7 @@ class Schedule:
         environment = {"PYTHONPATH": os.pathsep.join([str(self.folder), *sys.path]), **variables}
         stated = {**parameters(self.workshop), "as_of": slot, "wait": 1}
         marker = Path(variables.get("KILLED", self.folder / "never"))
+        gone = Path(variables.get("GONE", self.folder / "never"))
         with get_client(sync_client=True) as client:
             client.update_deployment(self.deployed, DeploymentUpdate(parameters=parameters(self.workshop)))
             run = client.create_flow_run_from_deployment(
@@ -78,7 +106,10 @@ class Schedule:
             self.work()
 
             def ended() -> bool:
+                self.restart_server(gone)
                 state = client.read_flow_run(run.id).state
+                if gone.exists() and not Path(f"/proc/{gone.read_text()}").exists():
+                    return True
                 alone = marker.exists() and self.work_is_gone()
                 return (state is not None and state.is_final()) or (alone and variables["KILLED_AT"].endswith("both"))
 
@@ -88,6 +119,15 @@ class Schedule:
                 client.set_flow_run_state(run.id, Crashed())
                 return "killed"
             return f"{state.name}: {state.message}"
+
+    def restart_server(self, gone: Path) -> None:
+        """Kill the server once a run has named its process, let the run go on without it, and start it again."""
+        killed = gone.with_name(f"{gone.name}.killed")
+        if gone.exists() and not killed.exists():
+            self.server.kill()
+            killed.touch()
+            time.sleep(4)
+            self.server.start()
 
     def work_is_gone(self) -> bool:
         return self.worker is None or self.worker.poll() is not None
@@ -108,8 +148,11 @@ def late_table(workshop: Workshop, late: bool) -> Iterator[None]:
 
 
 def fault_of(number: int, coins: random.Random, folder: Path) -> dict[str, str]:
-    """Return the variables that make a run fail: half of all slots are killed."""
-    if coins.random() < 0.5:
+    """Return the variables that make a run fail: two slots in five are killed, one in five loses its server."""
+    kind = coins.random()
+    if kind < 0.2:
+        return {"SERVER_GONE_AT": coins.choice(STEPS), "GONE": str(folder / f"gone-{number}")}
+    if kind < 0.6:
         return {"KILLED_AT": coins.choice(KILLS), "KILLED": str(folder / f"killed-{number}")}
     return {"FAULT": coins.choice(OTHERS)}
 
@@ -131,7 +174,13 @@ def judge(workshop: Workshop, slot: str, said: str) -> str:
 
 
 @pytest.mark.soak
-def test_thirty_slots_with_faults_end_published_or_explained(server: Server, deployed: UUID, tmp_path: Path) -> None:
+def test_thirty_slots_with_faults_end_published_or_explained(tmp_path: Path) -> None:
+    with restarted_server(tmp_path / "server") as server:
+        deployed = make_deployment(server, tmp_path / "server")
+        _thirty_slots(server, deployed, tmp_path)
+
+
+def _thirty_slots(server: RestartedServer, deployed: UUID, tmp_path: Path) -> None:
     workshop, coins, ends = marked_workshop(tmp_path / "copy", "published"), random.Random(42), Counter[Any]()
     workshop.edit(workshop.budget, "epsilon: 6, delta: 0.03, people: 1000", "epsilon: 60, delta: 0.3, people: 20000")
     with (workshop.root / "crowdgate.toml").open("a") as file:
@@ -140,10 +189,13 @@ def test_thirty_slots_with_faults_end_published_or_explained(server: Server, dep
     try:
         for number in range(SLOTS):
             slot, fault = f"2030-01-{number + 1:02d}", fault_of(number, coins, tmp_path)
+            if number % RESTART_EVERY == RESTART_EVERY - 1:
+                server.kill()
+                server.start()
             with late_table(workshop, fault.get("FAULT") == "late table"):
                 first = schedule.run(slot, **fault)
             said = first if first.startswith("Completed") else schedule.run(slot)
-            name = fault.get("KILLED_AT", fault.get("FAULT"))
+            name = " ".join(f"{key}={value}" for key, value in fault.items() if key not in ("GONE", "KILLED"))
             ends[judge(workshop, slot, said)] += 1
             print(slot, name, "|", first[:60], "|", said[:60], flush=True)
     finally:

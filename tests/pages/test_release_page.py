@@ -78,7 +78,9 @@ def test_a_withheld_run_says_which_rules_withheld_and_that_it_is_paid_for(clinic
     found = page(clinic, SLOTS[0], 2)
     text = found.markdown()
     assert "**Withheld: nothing was published.** 1 rule stood against it:" in text
-    assert re.search(r"- released\\_rows at least 999: \d+, must be at least 999", text)
+    assert re.search(r"- Released rows: \d+, must be at least 999 \(released\\_rows at least 999\)", text)
+    assert "charged although nothing was published" in text
+    assert "Annex" not in text
     assert "stays charged" in text
     assert "suppressed_share" not in text.replace("\\", "")
     assert "Four questions" not in text

@@ -22,10 +22,10 @@ def legend(before: Fraction, this: Fraction) -> list[str]:
         ("0", "0", ["spent 0 %", "left 100 %"]),
         ("1/100000", "0", ["spent 0.001 %", "left 99.9 %"]),
         ("99996/100000", "0", ["spent more than 99.9 %", "left 0.004 %"]),
-        ("1/3", "1/3", ["spent before 33.4 %", "this release 33.4 %", "left 33.3 %"]),
-        ("0", "99999/100000", ["spent before 0 %", "this release more than 99.9 %", "left 0.001 %"]),
+        ("1/3", "1/3", ["spent before 33.4 %", "this release 33.4 %", "left after it 33.3 %"]),
+        ("0", "99999/100000", ["spent before 0 %", "this release more than 99.9 %", "left after it 0.001 %"]),
         ("1", "0", ["spent 100 %", "left 0 %"]),
-        ("1", "1/4", ["spent before 100 %", "this release 25 %", "left 0 %"]),
+        ("1", "1/4", ["spent before 100 %", "this release 25 %", "left after it 0 %"]),
     ],
 )
 def test_a_budget_is_full_or_untouched_only_if_it_is(before: str, this: str, expected: list[str]) -> None:

@@ -11,6 +11,7 @@ from crowdgate.anonymity.kl.decide import CollectionChoice
 from crowdgate.anonymity.kl.decide import decide as record_decision
 from crowdgate.anonymity.kl.inventory import TITLES as INVENTORY
 from crowdgate.anonymity.kl.inventory import inventory as take_inventory
+from crowdgate.anonymity.kl.page import repository_page
 from crowdgate.anonymity.kl.publish import PublicationRequest
 from crowdgate.anonymity.kl.publish import publish as publish_entry
 from crowdgate.anonymity.kl.query import MEANING, TITLES, entry_json, entry_row, open_repository
@@ -21,6 +22,7 @@ from crowdgate.cli.output import announce, print_json, print_listing
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.kind.listing import text_listing
 from crowdgate.planning.decisions import unchecked_decisions_text
+from crowdgate.report.page_files import check_name
 from crowdgate.risk.kl import groups_needed
 
 app = typer.Typer(
@@ -125,12 +127,26 @@ def query(
 
 
 @app.command("list")
-def list_entries(repository: From, key: Trusted, as_json: AsJson = False) -> None:
+def list_entries(
+    repository: From,
+    key: Trusted,
+    page: Annotated[
+        Path | None, typer.Option("--page", metavar="FILE", help="Write a page: HTML, or Markdown (.md).")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show every entry of a repository (exit 6 unless all of it holds)."""
+    if page is not None:
+        check_name(page)
     found = open_repository(repository, key, today())
+    if page is not None:
+        repository_page(found).write(page)
     if as_json:
         entries = [entry_json(each) for each in found.entries]
         print_json({"outcome": "listed", "repository": found.place, "date": found.date, "entries": entries})
+        return
+    if page is not None:
+        typer.echo(str(page))
         return
     print_listing(text_listing(f"{found.place}, as of {found.date}", TITLES, map(entry_row, found.entries)))
     typer.echo(MEANING)

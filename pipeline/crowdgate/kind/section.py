@@ -39,6 +39,10 @@ class Section:
     annex: bool = False
 
 
+ANNEX = Section("Annex", ["Details for experts, and for checking what stands above."], further=True, annex=True)
+"""The heading after two printed pages."""
+
+
 def table_section(heading: str, columns: Sequence[Column], rows: Iterable[Iterable[Value]]) -> Section:
     """Return a section with these rows as a table under the heading; without rows with the word "None."."""
     listing = text_listing(heading, columns, rows)

@@ -63,14 +63,11 @@ def budget_page(ledger: Ledger, population: str) -> Report:
 
 def _band(ledger: str, budget: dict[str, Any]) -> Band:
     """Return the band of the page: the part that is left, and what to do if it is little."""
-    low, frozen = low_budget_text(budget), budget["frozen"]
+    low, frozen, now = low_budget_text(budget), budget["frozen"], budget_now(budget)
     facts = [
         ("Population", budget["population"]), ("People", f"at most {format_value(budget['people'], PEOPLE)}"),
         ("Privacy unit", budget["unit"]), ("Ledger", ledger),
     ]  # fmt: skip
-    cap, spent = (tuple(Fraction(budget[of][name]) for name in AMOUNTS) for of in ("registered", "spent"))
-    used = (Fraction(budget["used"]),) * 2 if "used" in budget else None
-    now = RunBudget((cap[0], cap[1]), (spent[0], spent[1]), (spent[0], spent[1]), used)
     step = "plan the next release with crowdgate plan."
     if frozen or low:
         step = (
@@ -80,6 +77,13 @@ def _band(ledger: str, budget: dict[str, Any]) -> Band:
     title = f"Budget of {budget['population']}"
     word = "FROZEN" if frozen else f"{percent_left(budget)} % LEFT"
     return Band(word, title, tone, "", facts, "", now.left_text, now.shares, step)
+
+
+def budget_now(budget: dict[str, Any]) -> RunBudget:
+    """Return a budget of a ledger's summary as it is now, without a next run."""
+    cap, spent = (tuple(Fraction(budget[of][name]) for name in AMOUNTS) for of in ("registered", "spent"))
+    used = (Fraction(budget["used"]),) * 2 if "used" in budget else None
+    return RunBudget((cap[0], cap[1]), (spent[0], spent[1]), (spent[0], spent[1]), used)
 
 
 def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[BudgetStep]) -> Iterator[Section]:

@@ -41,8 +41,10 @@ FEWEST_RUNS = 3
 
 def gate_section(told: EndedRun) -> Iterator[Section]:
     """Yield the rules of a run, failed ones first: outcome, figure and limit, what each is decided on and its
-    effect."""
+    effect. A held run judged none."""
     verdicts, heading = told.verdicts or (), "Rules"
+    if not verdicts and told.outcome == "held":
+        return
     if not verdicts:
         yield Section(heading, [f"No verdict of a rule is known{f': {told.why}' if told.why else ''}."])
         return
@@ -56,11 +58,16 @@ def _rule_row(verdict: Verdict) -> RuleRow:
     state: RuleState = "fail" if verdict.outcome is Outcome.FAIL else "inconclusive"
     if verdict.outcome is Outcome.PASS:
         state = "near" if bar is not None and _can_vary(verdict) and _is_near(bar) else "pass"
-    label = MEASURES[verdict.measure].label if verdict.measure in MEASURES else verdict.measure
     outcome = f"{verdict.ended}, nearly failed" if state == "near" else verdict.ended
     return RuleRow(
-        state, outcome, label, verdict.gate, verdict.reason, READS[verdict.reads], effect, bar, tuple(_notes(verdict))
-    )
+        state, outcome, _label(verdict), verdict.gate, verdict.reason, READS[verdict.reads], effect, bar,
+        tuple(_notes(verdict)),
+    )  # fmt: skip
+
+
+def _label(verdict: Verdict) -> str:
+    """Return the measure of a verdict in words."""
+    return MEASURES[verdict.measure].label if verdict.measure in MEASURES else verdict.measure
 
 
 def _bar(verdict: Verdict) -> RuleBar | None:
@@ -196,7 +203,7 @@ def opposing_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def withholding_gates(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """Yield, in words, each gate that withheld the release, with its measurement."""
-    yield from (f"{each.gate}: {each.reason}" for each in withholding(verdicts))
+    yield from (f"{_label(each)}: {each.reason} ({gate_text(each.rule)})" for each in withholding(verdicts))
 
 
 def withholding(verdicts: Sequence[Verdict]) -> Iterator[Verdict]:

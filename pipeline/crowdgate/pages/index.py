@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import EnvironmentFault, VerificationFailed
 from crowdgate.history.ended_run import of_entry
+from crowdgate.history.ledger_summary import ledger_summary
 from crowdgate.kind.section import Section, table_section
 from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal
-from crowdgate.pages.budget import budget_page
+from crowdgate.pages.budget import budget_now, budget_page
 from crowdgate.pages.gates import opposing_gates
 from crowdgate.pages.release import page_in
 from crowdgate.report.report import Report
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from crowdgate.history.ended_run import EndedRun
     from crowdgate.ledger.ledger import Ledger
 
-RUNS = ("release", "outcome", "of whom", "epsilon", "delta", "what stood against it")
+RUNS = ("release", "outcome", "population", "epsilon", "delta", "what stood against it")
 NAME = "index.html"
 WITH_PAGES = (State.PUBLISHED, State.WITHHELD, State.WITHDRAWN)
 
@@ -63,7 +64,7 @@ def write_index(ledger: Ledger, root: Path, folder: Path) -> Path:
 
 def _write(ledger: Ledger, root: Path, folder: Path) -> None:
     rows = list(_rows(ledger, root, folder))
-    budgets = [each.population for each in ledger.budgets()]
+    budgets = {each["population"]: budget_now(each).left_text for each in ledger_summary(ledger)["budgets"]}
     pages = {name: f"budget-{at}.html" for at, name in enumerate(budgets, start=1)}
     for name, page in pages.items():
         budget_page(ledger, name).write(folder / page)
@@ -71,19 +72,19 @@ def _write(ledger: Ledger, root: Path, folder: Path) -> None:
     _index(ledger.id, rows, budgets, links).write(folder / NAME)
 
 
-def _index(ledger: str, rows: list[IndexRow], budgets: list[str], links: dict[str, str]) -> Report:
+def _index(ledger: str, rows: list[IndexRow], budgets: Mapping[str, str], links: dict[str, str]) -> Report:
     """Return the index of a ledger's runs and budgets as a report, the last run first."""
     return Report("Releases", lambda: _sections(ledger, rows, budgets), links=links)
 
 
-def _sections(ledger: str, rows: list[IndexRow], budgets: list[str]) -> list[Section]:
+def _sections(ledger: str, rows: list[IndexRow], budgets: Mapping[str, str]) -> list[Section]:
     ended = [row.told.outcome for row in rows]
     runs = f"{len(rows)} {'run is' if len(rows) == 1 else 'runs are'} in the ledger {ledger}"
     withdrawn = f", {ended.count('withdrawn')} withdrawn" if "withdrawn" in ended else ""
     said = f"{runs}: {ended.count('published')} published, {ended.count('withheld')} withheld{withdrawn}."
     return [
         Section(sentences=[said]),
-        table_section("Budgets", ("population",), ([each] for each in budgets)),
+        table_section("Budgets", ("population", "budget left"), budgets.items()),
         table_section("Runs, the last one first", RUNS, map(_row, reversed(rows))),
     ]
 

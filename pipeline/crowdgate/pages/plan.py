@@ -14,7 +14,7 @@ from crowdgate.forecast.target_search import MechanismProposal, TargetAnswer
 from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
 from crowdgate.kind.listing import Column, Listing, json_value, text_listing
-from crowdgate.kind.section import Section, table_section
+from crowdgate.kind.section import ANNEX, Section, table_section
 from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
 from crowdgate.planning.cost_text import cost_rows
@@ -79,8 +79,9 @@ class PlanReport:
         gates = ((each.gate, each.probability()) for each in found.chances.gates)
         yield table_section("Gates", ("gate", "probability of passing"), gates)
         yield from _figures(found.forecast.figures)
-        yield Section(pictures=found.forecast.pictures, further=True)
         yield Section("Guarantee", _guarantee(found))
+        yield ANNEX
+        yield Section(pictures=found.forecast.pictures, further=True)
         yield from _singling_out(found)
         yield from _analyses(found)
         yield from _forecast(found)

@@ -39,7 +39,7 @@ def _sections(found: PrivateRecord, record: dict[str, Any], full: bool) -> Itera
     yield Section("", [said, *([] if found.committed else [NO_DIGEST])])
     yield from _ingestion(record.get("ingestion", {}))
     if rules := [(each["rule"], each["kind"], _HOLDS[each["passed"]]) for each in record.get("rules", ())]:
-        yield table_section("Rules of the contract", ("rule", "of a", "holds"), rules)
+        yield table_section("Rules of the contract", ("rule", "about a", "holds"), rules)
     if gates := list(map(_gate, record.get("verdicts", ()))):
         yield table_section("Gates", ("gate", "class", "outcome", "measured"), gates)
     rest = [name for name in record if name not in _FORMED]
@@ -54,7 +54,7 @@ def _ingestion(came_in: dict[str, Any]) -> Iterator[Section]:
         counted = {name: came_in[name] for name in ("rows", "people") if came_in.get(name)}
         points = [f"{name}, {of}: {number}" for name, each in counted.items() for of, number in each.items()]
         yield Section("Ingestion summary", points=points)
-        titles = ("column", ("invalid cells", "d"), "share", "reasons", "then")
+        titles = ("column", ("invalid cells", "d"), "share", "reasons", "effect")
         yield Section(listings=[text_listing("", titles, (_column(*each) for each in columns.items()))])
 
 

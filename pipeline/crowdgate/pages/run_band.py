@@ -58,7 +58,9 @@ def cost_text(told: EndedRun) -> str:
         return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for."
     budget = None if told.facts is None else told.facts.budget
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
-    return f"nothing is charged ({cost} if it is read)." if uncharged else f"{cost}."
+    if uncharged:
+        return f"nothing is charged ({cost} if it is read)."
+    return f"{cost}, charged although nothing was published." if told.outcome == "withheld" else f"{cost}."
 
 
 def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:

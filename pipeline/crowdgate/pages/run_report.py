@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from crowdgate import manifest
 from crowdgate.forecast.singling_out_curve import curve_of_release
-from crowdgate.kind.section import Lead, Section, paragraph, table_section
+from crowdgate.kind.section import ANNEX, Lead, Section, paragraph, table_section
 from crowdgate.number_text import decimal
 from crowdgate.pages.criteria import criteria_sections
 from crowdgate.pages.decision import decision_section
 from crowdgate.pages.four_questions import four_questions
 from crowdgate.pages.gates import gate_section, margins, withholding_gates
 from crowdgate.pages.next_options import next_options
-from crowdgate.pages.run_band import run_band
+from crowdgate.pages.run_band import UNREAD, run_band
 from crowdgate.pages.uses import use_section
 from crowdgate.planning.titles import run_title
 from crowdgate.report.report import Report
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from crowdgate.kind.picture import Picture
     from crowdgate.manifest import Manifest
 
-ANNEX = "Details for experts, and for checking what stands above."
 MOST_NAMED = 12
 """The greatest number of files that are named; of more only the number is shown."""
 
@@ -56,14 +55,15 @@ def _sections(
         yield from use_section(told, said)
     yield from _privacy(told)
     yield from decision_section(told)
-    yield from _annex(past, pictures, audits, origin)
+    if details := list(_details(past, pictures, audits, origin)):
+        yield ANNEX
+        yield from details
 
 
-def _annex(
+def _details(
     past: Sequence[EndedRun], pictures: Sequence[Picture], audits: Sequence[str], origin: str
 ) -> Iterator[Section]:
     told, said = past[-1], past[-1].said
-    yield Section("Annex", [ANNEX], annex=True)
     yield from _facts(told, origin)
     if said is not None and said.estimand is not None:
         yield Section("Whose rows", points=said.estimand.words())
@@ -79,7 +79,9 @@ def _annex(
 
 
 def _outcome(told: EndedRun) -> Iterator[Section]:
-    """Yield the rules that stood against a withheld release; other outcomes are in the band."""
+    """Yield the rules that stood against a withheld release, or the reason why nothing was read."""
+    if told.outcome in UNREAD and told.plain:
+        yield Section("", [told.plain])
     stopped = list(withholding_gates(told.verdicts or ()))
     if told.outcome == "withheld" and stopped:
         rules = f"{len(stopped)} rule{'' if len(stopped) == 1 else 's'} stood against it:"
@@ -94,8 +96,9 @@ def _privacy(told: EndedRun) -> Iterator[Section]:
         *([manifest.INFORMED] if said.facts.informed else []),
         *([manifest.series_text(said.facts.series)] if said.facts.series is not None else []),
     ]  # fmt: skip
-    if told.plain or words:
-        yield Section("Privacy cost", [*([told.plain] if told.plain else []), *words])
+    plain = [told.plain] if told.plain and told.outcome not in UNREAD else []
+    if plain or words:
+        yield Section("Privacy cost", [*plain, *words])
 
 
 def _judged(told: EndedRun) -> str:
@@ -140,10 +143,9 @@ def _margins(past: Sequence[EndedRun]) -> Iterator[Section]:
         runs = "the run before it" if before == 1 else f"the {before} runs before it"
         said = f"Each rule's figure in this run and {runs} of the same policy, withheld ones too, beside its limit."
         yield Section("How near to the limits", [said], pictures=lambda: pictures)
-    yield Section(
-        points=[
-            f"Of {each.release_id} ({each.outcome}) no figure is known{f': {each.why}' if each.why else ''}."
-            for each in past[:-1]
-            if each.verdicts is None
-        ]
-    )
+    unknown = [
+        f"Of {each.release_id} ({each.outcome}) no figure is known{f': {each.why}' if each.why else ''}."
+        for each in past[:-1]
+        if each.verdicts is None
+    ]
+    yield from [Section(points=unknown)] if unknown else ()

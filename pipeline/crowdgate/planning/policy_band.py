@@ -28,16 +28,18 @@ def policy_band(plan: Plan, left: BudgetLeft, about: str, outcome: tuple[str, To
     return Band(
         outcome[0], f"{in_words(metadata.name)}, {plan.protection.kind.product}: {about}", outcome[1],
         metadata.description, facts, f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)} for one release.",
-        _left_text(left), None if budget is None else budget.shares, step,
+        _left_text(left, budget), None if budget is None else budget.shares, step,
     )  # fmt: skip
 
 
-def _left_text(left: BudgetLeft) -> str:
-    """Return the budget left; empty where no ledger was read."""
+def _left_text(left: BudgetLeft, around: RunBudget | None) -> str:
+    """Return the budget left, and that the bar around the next release begins with it; empty where no ledger was
+    read."""
     before = (left.spent.epsilon, left.spent.delta)
     used = None if left.used is None else (left.used, left.used)
     now = RunBudget((left.cap.epsilon, left.cap.delta), before, before, used)
-    return now.left_text if left.read else ""
+    before_it = ", before this release." if around is not None else "."
+    return f"{now.left_text.removesuffix('.')}{before_it}" if left.read else ""
 
 
 def _next_budget(plan: Plan, left: BudgetLeft) -> RunBudget | None:

@@ -8,7 +8,7 @@ from crowdgate.kind.band import Band, BudgetShares
 from crowdgate.number_text import Rounding, decimal
 from crowdgate.report import paragraph_text
 
-LEGEND = (("before", "spent before"), ("this", "this release"), ("left", "left"))
+LEGEND = (("before", "spent before"), ("this", "this release"), ("left", "left after it"))
 """The parts of the bar of a budget, in order, with their names."""
 NEARLY_ALL = Fraction(999, 1000)
 """The share of a budget above which three digits would round up to all of it."""

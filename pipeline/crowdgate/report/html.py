@@ -63,7 +63,12 @@ def _block(block: PageBlock, links: Mapping[str, str]) -> str:
             heads = []
         elif opening.type == "th_open":
             heads.append(_text(inside))
-            opening.attrSet("scope", "col")
+            if inside.content:
+                opening.attrSet("scope", "col")
+            else:
+                opening.tag = "td"
+        elif inside.type == "th_close" and not opening.content:
+            inside.tag = "td"
         elif opening.type == "td_open":
             if not opening.attrs:
                 _edit_cell(opening, inside, links)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from math import ceil
+from textwrap import wrap
 from typing import Any
 
 from crowdgate.kind.listing import Listing, text_listing
@@ -151,7 +152,8 @@ def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
         y, x = [names.index(point.at) + shift for point in series.points], [point.value for point in series.points]
         style = _style(number, picture)
         axes.errorbar(x, y, xerr=_bars(series), linestyle="none", capsize=3, label=literal(series.name), **style)
-    axes.set_yticks(range(len(names)), [_short(str(name)) for name in names])
+    labels = [_two_lines(str(name)) for name in names]
+    axes.set_yticks(range(len(names)), labels, fontsize="small" if any("\n" in each for each in labels) else None)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xscale("log" if picture.value_scale == "log" else "linear")
     if picture.value_scale == "log" and min(_values(picture), default=0) >= 1:
@@ -161,6 +163,11 @@ def _draw_by_name(axes: Any, picture: Picture, names: Sequence[Place]) -> None:
 
 def _short(name: str) -> str:
     return literal(name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…")
+
+
+def _two_lines(name: str) -> str:
+    """Return a name as one line, or as two if it is long."""
+    return "\n".join(map(literal, wrap(name, LONGEST, max_lines=2, placeholder=" …"))) or literal(name)
 
 
 def _style(number: int, picture: Picture) -> dict[str, object]:

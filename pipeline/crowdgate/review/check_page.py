@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import Section, table_section
 from crowdgate.planning.policy_band import policy_band
 from crowdgate.releases.enforcement import is_dry_run
 from crowdgate.report.report import Report
@@ -23,6 +23,9 @@ def check_report(found: PolicyCheck) -> Report:
 
 
 def _band(found: PolicyCheck) -> Band:
+    if found.allowed and found.chances.holds:
+        step = "change the limit that is named below, or charge the release anyway: --anyway REASON."
+        return policy_band(found.plan, found.left, "check", ("WOULD BE HELD", "open"), step)
     if found.allowed and is_dry_run(found.plan.bundle):
         step = "rehearse it with crowdgate rehearse. A release needs enforcement: enforce."
         return policy_band(found.plan, found.left, "check", ("ALLOWED", "open"), step)
@@ -33,4 +36,4 @@ def _band(found: PolicyCheck) -> Band:
 
 
 def _sections(found: PolicyCheck) -> Iterator[Section]:
-    yield Section(points=[f"{label}: {text}" for label, text in check_rows(found)])
+    yield table_section("What was checked", ("about", "finding"), check_rows(found))

@@ -24,7 +24,7 @@ FOLDER = "policies/questionnaires"
 """Folder of the questionnaires in a working copy."""
 OWN_ANSWERS = "(answers of its own)"
 """Level of a question that is about no attribute of a contract: no entry can cover it."""
-TITLES = ("who", "of whom", "attribute", "level", "decided", "entries", "together")
+TITLES = ("who", "population", "attribute", "level", "decided", "entries", "together")
 
 
 @dataclass(frozen=True)

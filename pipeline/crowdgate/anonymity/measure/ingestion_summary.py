@@ -47,7 +47,7 @@ def ingestion_table(ingested: Mapping[str, Any], table: str) -> Listing:
         (name, _reasons(each["reasons"]), each["then"], each["invalid"], each["share"])
         for name, each in ingested["columns"].items() if each["invalid"]
     )  # fmt: skip
-    columns = ("column", "reasons", "then", ("invalid cells", COUNT), ("of all", COUNTED_SHARE))
+    columns = ("column", "reasons", "effect", ("invalid cells", COUNT), ("of all", COUNTED_SHARE))
     return text_listing(f"Cells of {table} without a value of their domain", columns, rows)
 
 

@@ -6,7 +6,7 @@ from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import levels_text, most_identifying, sentences, tables
 from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
 from crowdgate.kind.section import Section
-from crowdgate.number_text import PEOPLE
+from crowdgate.number_text import COUNT
 from crowdgate.report.report import Report
 from crowdgate.risk.anonymity_sets import SizeSummary
 
@@ -61,4 +61,4 @@ def _sizes(name: str, title: str, place: str, summaries: Sequence[tuple[str, Siz
         curve("least", ((at, each.least or 0) for at, each in summaries), "marked"),
         curve("greatest", ((at, each.most or 0) for at, each in summaries), "marked"),
     )
-    return Picture(name, title, place, "people in a set", series, value_scale="log", format=PEOPLE)
+    return Picture(name, title, place, "people in a set", series, value_scale="log", format=COUNT)

@@ -22,6 +22,8 @@ from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.section import Section
 from crowdgate.measures import MEASURES
 from crowdgate.report.report import Report
+from crowdgate.system.notebook_page import ShownInNotebooks
+from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
     from crowdgate.audit.common.game import Game
@@ -47,9 +49,11 @@ Options = Mapping[str, Fraction]
 
 
 @dataclass(frozen=True, eq=False)
-class FinishedAudit(Generic[R, F]):
+class FinishedAudit(ShownInNotebooks, Generic[R, F]):
     """A finished audit: its record, its findings, the path of the record, and whether gates read it (`own`). Gates
     ignore an audit whose settings differ from the policy's."""
+
+    __repr__ = short_repr
 
     record: R
     findings: F

@@ -9,6 +9,7 @@ from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
 from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
 from crowdgate.kind.section import Section
+from crowdgate.number_text import format_value
 
 SEEN = "Attacks see that and a release; baselines see that and the same table without the person."
 
@@ -35,11 +36,26 @@ def _pictures(found: Inferred) -> list[Picture]:
     for name, _ in found.record.setting.secrets:
         for group in GROUPS:
             own = [each for each in found.findings.estimates if (each.secret, each.group) == (name, group)]
-            if own:
+            if len(own) == 1:
+                pictures.append(_at_one_coverage(name, group, own[0]))
+            elif own:
                 title, x = f"Guesses of {name} ({group})", "coverage: share of people for whom a guess is made"
                 series = tuple(_series(name, own))
                 pictures.append(Picture(f"{name} {group}", title, x, "precision", series, (), "log", "near"))
     return pictures
+
+
+def _at_one_coverage(name: str, group: str, own: InferenceEstimate) -> Picture:
+    """Return a picture of one coverage: the attack and the baselines below one another."""
+    rate = own.precision
+    points = (
+        PicturePoint("attack", *map(float, (rate.value, rate.lower, rate.upper))),
+        PicturePoint("baseline, of the same people", float(own.base_of_these.value)),
+        PicturePoint("baseline, of as many", float(own.base.value)),
+    )
+    whom = "everybody" if own.predicted == 1 else f"a share of {format_value(own.predicted)} of people"
+    title = f"Guesses of {name} ({group}), for {whom}"
+    return Picture(f"{name} {group}", title, "guesses", "precision", (Series(name, points),), value_scale="near")
 
 
 def _series(name: str, own: Sequence[InferenceEstimate]) -> Iterator[Series]:
