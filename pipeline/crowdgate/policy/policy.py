@@ -327,7 +327,7 @@ class MembershipSpec(Strict):
     """
 
     releases: Annotated[Releases | None, _PLAYED] = None
-    """The number of tables that are drawn, released and attacked; by default 300, or 40 of synthetic rows."""
+    """The number of tables that are drawn, released and attacked; by default 300, or 25 of synthetic rows."""
     skew: Annotated[Skew, ValueField("how rare members are in audits", any_change)] = Fraction(30)
     """The number of non-members per member."""
     recall: Annotated[Rate | None, ValueField("which attacks on membership count", any_change)] = None

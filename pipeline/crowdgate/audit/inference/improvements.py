@@ -58,7 +58,8 @@ def _for_people(of: Measurement | None, people: PairedGuesses | SeparateGuesses,
     value = float(of.value)
     lower, _ = people_improvement_limits(people, alpha / 4)  # as of releases: the larger of two gains is judged
     _, upper = people_improvement_limits(people, alpha / 2)
-    return Measurement(value, float(of.lower) + min(0.0, lower - value), float(of.upper) + max(0.0, upper - value))
+    most = float(of.upper) + max(0.0, upper - value)
+    return Measurement(value, float(of.lower) + min(0.0, lower - value), min(1.0, most))
 
 
 def _of_these(shares: AttackShares, rows: int) -> PairedGuesses:

@@ -88,8 +88,8 @@ class SyntheticKind(
 
     @property
     def attacked_tables(self) -> int:
-        """Forty: a release takes seconds, and a harmless mechanism needs 23 (tables of 1,000 people or more)."""
-        return 40
+        """Twenty-five: a release takes seconds, and a harmless mechanism needs 23 at most (1,000 people or more)."""
+        return 25
 
     @property
     def attacked_releases(self) -> int:
