@@ -42,8 +42,8 @@ class Ceiling:
 
     def problem(self, plan: Plan, spec: AuditSpec) -> ConfigurationError:
         """Return the ConfigurationError for an audit that could not fail, with what to write."""
-        found = f"a limit of {exact_text(self.limit)}, and nothing that is released could exceed it"
-        below = f"a limit below {decimal(self.value, 3)}, {self.figure} of attackers who see every row unchanged"
-        none = f"attackers who see every row unchanged reach {self.figure} of {decimal(self.value, 3)} only"
-        expected = " or ".join(filter(None, [below if self.value > self.least else none, self.otherwise]))
-        return setting_problem(plan, spec, self.key, found, f"{expected}; --anyway plays it all the same")
+        reached = f"attackers who see every row unchanged reach {self.figure} of {decimal(self.value, 3)}"
+        found = f"a limit of {exact_text(self.limit)}, and nothing that is released could exceed it: {reached}"
+        below = f"a limit below {decimal(self.value, 3)}" if self.value > self.least else ""
+        expected = ", or ".join(filter(None, (below, self.otherwise, "--anyway, which plays it all the same")))
+        return setting_problem(plan, spec, self.key, found, expected)

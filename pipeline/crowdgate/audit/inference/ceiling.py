@@ -10,10 +10,7 @@ from crowdgate.audit.inference.tables import InferenceTables
 from crowdgate.kind.plan import Plan
 from crowdgate.policy.policy import AuditSpec
 
-_OTHERWISE = (
-    "another secret, or columns at finer levels: baselines know as much of a target as the released columns say, and"
-    " without a greater gain no gate should read this audit"
-)
+_OTHERWISE = "another secret, columns at finer levels, or no gate on this audit"
 
 
 def ceiling(plan: Plan, spec: AuditSpec, population: Population) -> Ceiling:

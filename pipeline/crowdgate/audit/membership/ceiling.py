@@ -14,7 +14,7 @@ from crowdgate.risk.membership import base_rate
 
 _TABLES = 5
 """Number of tables: of so many people the precision hardly differs between tables."""
-_OTHERWISE = "a smaller recall in the gate on this audit, or attributes at finer levels"
+_OTHERWISE = "a smaller recall in a gate on this audit, or attributes at finer levels"
 
 
 def ceiling(plan: Plan, spec: AuditSpec, population: Population) -> Ceiling:
