@@ -208,6 +208,6 @@ def test_limits_of_more_people_than_there_are_miss(paired: bool) -> None:
 
 
 def test_people_about_whom_nobody_is_wrong_leave_some_doubt() -> None:
-    """Of 1,000 people without a right guess of one side alone, five may still be ahead."""
+    """Among 1,000 people about whom both are wrong, some twenty may still be guessed by one of them."""
     low, high = people_improvement_limits(PairedGuesses(0.0, 0.0, 1000.0), 0.05)
     assert -0.02 < low < 0 < high < 0.02

@@ -25,7 +25,7 @@ class Ceiling:
     limit: Fraction
     least: float = 0.0
     otherwise: str = ""
-    """What to change in place of the limit."""
+    """Change that helps in place of a smaller limit."""
 
     @property
     def hopeless(self) -> bool:
