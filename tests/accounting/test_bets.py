@@ -1,6 +1,7 @@
 """Coverage of limits from bets, for any distribution: by enumeration of all outcomes of small distributions."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -13,11 +14,14 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import bets
 from crowdgate.accounting.bets import (
+    PairedGuesses,
+    SeparateGuesses,
     difference_limits,
     improvement_limits,
     improvement_p,
     mean_limits,
     mean_p,
+    people_improvement_limits,
     ratio_limits,
 )
 
@@ -167,3 +171,43 @@ def test_a_part_is_not_more_than_the_whole(part: list[float], whole: list[float]
 def test_no_improvement_is_no_evidence() -> None:
     assert improvement_p([0.5] * 50, [0.5] * 50, [1.0] * 50) == 1.0
     assert improvement_p([0.9] * 50, [0.1] * 50, [1.0] * 50) < 1e-10
+
+
+def sampled(people: int, rng: np.random.Generator, *, paired: bool) -> PairedGuesses | SeparateGuesses:
+    """Draw people of whom an attack is right about .7, a baseline about .6: both about the same people, or each about
+    the tenth of whom it is most certain. The improvement is .25."""
+    attack, base = rng.random(people) < 0.7, rng.random(people) < 0.6
+    if paired:
+        counts = (attack & ~base, base & ~attack, ~attack & ~base)
+        return PairedGuesses(*(float(each.sum()) for each in counts))
+    tenth = people // 10
+    return SeparateGuesses(float(tenth), float(attack[:tenth].sum()), float(base[-tenth:].sum()))
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("paired", [True, False])
+@pytest.mark.parametrize("people", [200, 4000])
+def test_the_improvement_for_people_lies_outside_as_seldom_as_stated(people: int, paired: bool) -> None:
+    """In 400 samples, at .1: at most 62 outside on one side, exceeded with probability .0003 if .1 is outside."""
+    rng = np.random.default_rng(people)
+    found = [people_improvement_limits(sampled(people, rng, paired=paired), 0.1) for _ in range(400)]
+    assert sum(low > 0.25 for low, _ in found) <= 62
+    assert sum(high < 0.25 for _, high in found) <= 62
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_limits_of_more_people_than_there_are_miss(paired: bool) -> None:
+    """As if there were thirty times as many: more than the fifth of 60 samples that may be outside at .1 on a side."""
+    rng, missed = np.random.default_rng(1), 0
+    for _ in range(60):
+        own = sampled(400, rng, paired=paired)
+        many = replace(own, **{each.name: getattr(own, each.name) * 30 for each in fields(own)})
+        low, high = people_improvement_limits(many, 0.1)
+        missed += low > 0.25 or high < 0.25
+    assert missed > 24
+
+
+def test_people_about_whom_nobody_is_wrong_leave_some_doubt() -> None:
+    """Among 1,000 people about whom both are wrong, some twenty may still be guessed by one of them."""
+    low, high = people_improvement_limits(PairedGuesses(0.0, 0.0, 1000.0), 0.05)
+    assert -0.02 < low < 0 < high < 0.02

@@ -28,6 +28,7 @@ from crowdgate.audit.membership.record import MembershipPoint, MembershipRecord
 from crowdgate.audit.membership.record import MembershipResults as Claimed
 from crowdgate.audit.membership.record import MembershipSetting as MembershipSetting
 from crowdgate.audit.membership.releases_needed import membership_releases
+from crowdgate.audit.membership.setting import claimed_shares, limit_of
 from crowdgate.audit.singling_out import control_results, findings
 from crowdgate.audit.singling_out.findings import baseline_of
 from crowdgate.audit.singling_out.record import (
@@ -41,6 +42,9 @@ from crowdgate.audit.singling_out.record import (
 from crowdgate.audit.singling_out.trials_needed import chance_of_harmless, trials_needed
 from crowdgate.audit.singling_out_attackers import ATTACKERS
 from crowdgate.gate import Outcome
+from crowdgate.kinds.synthetic.kind import SyntheticKind
+from crowdgate.limits import MOST_RELEASES
+from crowdgate.policy.policy import AuditSpec
 
 N, LEAST = 50, 38
 """False alarm .001; power .98 against .6, and 1 against the numbers advised by earlier versions: see the first test."""
@@ -245,6 +249,20 @@ def test_a_harmless_mechanism_passes_membership_with_the_releases_that_are_advis
     assert membership_releases(membership(20), LEVEL) == 24
     ended = outcomes(lambda rng: claimed(sought(24, rng)).outcome)
     assert ended.count(Outcome.PASS) >= LEAST, ended.count(Outcome.PASS)
+
+
+@pytest.mark.parametrize("n", [2_000, 10_000, 150_000])
+def test_the_default_of_synthetic_rows_suffices_for_a_harmless_mechanism(n: int) -> None:
+    """With default limits, at a first attempt: fewer releases than of other kinds, since each takes seconds."""
+    recall, spec = max(Fraction(1, 1000), Fraction(20, n)), AuditSpec()
+    own = membership(20).model_copy(update={
+        "population_size": 2 * n, "n": n, "recall": recall, "limit": limit_of(spec),
+        "claimed": claimed_shares(spec, recall, n, 2 * n),
+    })  # fmt: skip
+    assert (membership_releases(own, LEVEL) or MOST_RELEASES) <= SyntheticKind().attacked_tables
+    assert (
+        inference_releases(spec.inference.limit, [float(n)], LEVEL) or MOST_RELEASES
+    ) <= SyntheticKind().attacked_releases
 
 
 def test_with_20_releases_nothing_can_be_told_of_membership() -> None:

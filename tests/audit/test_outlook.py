@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from crowdgate.audit.common.audit import Audit
+from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.trials import ScheduledGame
@@ -23,7 +24,9 @@ from crowdgate.ledger.ledger import open_ledger
 from tests.audit.games import BY_NAME
 from tests.audit.people import rows
 from tests.audit.test_enough import CENSUS, LEVEL
-from tests.audit.workshop import Town, make_town, only_few_controls
+from tests.audit.test_inference_audit import make as make_inferred
+from tests.audit.test_membership_audit import make as make_claimed
+from tests.audit.workshop import Town, few_fits, make_town, only_few_controls
 from tests.workshop import crowdgate
 
 
@@ -38,7 +41,7 @@ def said(of: Audit[Any, Any], needed: int | None, trials: int = 2500) -> str:
     """Return the outlook where the clock adds 3 seconds for each trial."""
     ticks = count(step=3)
     own = replace(of, needed=None if of.needed is None else lambda *_: needed)
-    return outlook(own, CENSUS, LEVEL, [scheduled(trials), *[scheduled(100)] * 2], lambda: next(ticks))
+    return outlook(own, CENSUS, LEVEL, [scheduled(trials), *[scheduled(100)] * 2], clock=lambda: next(ticks))
 
 
 def test_the_cost_is_that_of_all_trials_of_all_games() -> None:
@@ -88,3 +91,39 @@ def test_an_audit_that_could_not_fail_is_refused_before_it_counts(
     assert crowdgate("audit", town.policy) == 2
     assert "limit: a limit of 0.3, and nothing that is released could exceed it" in capfd.readouterr().err
     assert not audits(open_ledger(town.ledger, None).journal())
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("make", "question", "said"),
+    [
+        (make_claimed, "membership", "membership: a limit of 0.5, and nothing that is released could exceed it"),
+        (make_inferred, "inference", "inference: a limit of 0.9, and nothing that is released could exceed it"),
+    ],
+)
+def test_a_hopeless_audit_is_played_only_if_the_user_insists(
+    make: Any, question: str, said: str, tmp_path: Any, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Raw rows of few values reveal little of who is in the table, and of a ward that age foretells."""
+    section = "  audit: {population: towns, trials: 60, inference: {releases: 20, limit: 0.9},"
+    section += " membership: {releases: 20, skew: 5, recall: 0.1, limit: 0.5}}\n"
+    town: Town = make(tmp_path / "town", section)
+    with few_fits():
+        assert crowdgate("audit", town.policy, "--of", question, "--jobs", "1") == 2
+        told = capfd.readouterr().err
+        assert said in told
+        assert "--anyway" in told
+        assert not audits(open_ledger(town.ledger, None).journal())
+        assert crowdgate("audit", town.policy, "--of", question, "--jobs", "1", "--anyway") == 3
+    told = capfd.readouterr().err
+    assert "So it can't fail, and a pass shows nothing." in told
+    assert [each.event for each in audits(open_ledger(town.ledger, None).journal())] == ["begun", "recorded"]
+
+
+def test_a_ceiling_above_the_limit_is_said_and_refuses_nothing() -> None:
+    most = Ceiling("inference", "a gain", 0.3, Fraction(1, 10))
+    assert not most.hopeless
+    assert replace(most, limit=Fraction(3, 10)).hopeless
+    text = outlook(FILES, CENSUS, LEVEL, [scheduled(10)], most)
+    assert "reach a gain of 0.3; the limit is 0.1." in text
+    assert "So it can't fail" not in text

@@ -13,8 +13,10 @@ from crowdgate.audit.common.run import AuditRequest, audit
 from crowdgate.audit.common.saved_progress import TrialBatch
 from crowdgate.audit.common.stored_records import AuditRuntime, now
 from crowdgate.audit.common.trials import Executor, Schedule, serial
+from crowdgate.audit.inference import ceiling as inference_ceiling
 from crowdgate.audit.inference import findings as inference
 from crowdgate.audit.inference import models, source_table
+from crowdgate.audit.membership import ceiling as membership_ceiling
 from crowdgate.audit.membership import findings as membership
 from crowdgate.audit.singling_out import play as singling_out
 from crowdgate.audit.singling_out import setting
@@ -40,6 +42,8 @@ def without_ceilings() -> Iterator[None]:
         patched.setattr(inference, "ceiling_of", lambda *_: None)
         for each in (membership, singling_out, setting):
             patched.setattr(each, "ceiling_of", lambda *_: 1.0)
+        for each in (inference_ceiling, membership_ceiling):
+            patched.setattr(each, "reached", lambda *_: 1.0)
         yield
 
 
@@ -55,9 +59,16 @@ def only_few_controls() -> Iterator[None]:
 
 @contextmanager
 def five_blocks() -> Iterator[None]:
+    """Fit few models, without ceilings."""
+    with few_fits(), without_ceilings():
+        yield
+
+
+@contextmanager
+def few_fits() -> Iterator[None]:
     """Treat small tables as large ones, and fit few trees. Leaving out each person takes 20 s
     (tests/audit/test_non_members.py does it), and boosting takes two thirds of an audit."""
-    with pytest.MonkeyPatch.context() as patched, without_ceilings():
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(source_table, "MOST_FITTED", 1000)
         patched.setattr(models, "TREES", 4)
         yield

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from crowdgate.audit.inference import models
-from tests.benchmarks.numeric_gains import GENERATED, PAIRS, Line, lines
+from tests.benchmarks.numeric_gains import Line, lines
+from tests.benchmarks.numeric_pairs import GENERATED, PAIRS
 from tests.benchmarks.options import DATA
 
 PEOPLE, RELEASES = 3000, 100
@@ -29,7 +30,7 @@ def test_guesses_of_a_regression_without_an_order_are_caught(monkeypatch: pytest
     monkeypatch.setattr(models, "_predictive_shares", certain)
     line = found(0)[0.1]
     assert not line.inside
-    assert line.other < -1 < line.low
+    assert line.other < -1 < line.people[0]
 
 
 def certain(said: np.ndarray, _: np.ndarray, __: Sequence[object], labels: models.SecretLabels) -> np.ndarray:

@@ -155,7 +155,7 @@ def test_the_example_of_a_forecast_is_right() -> None:
 
 
 def test_a_policy_can_state_the_default_of_an_audit() -> None:
-    spec = AuditSpec.model_validate({"inference": {"coverage": "1", "releases": "300", "limit": "0.1"}})
+    spec = AuditSpec.model_validate({"inference": {"coverage": "1", "limit": "0.1"}})
     assert spec == AuditSpec()
 
 

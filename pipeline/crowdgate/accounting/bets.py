@@ -12,6 +12,7 @@ since a case that never occurred may have probability 5/300.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,10 +32,10 @@ _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
 
 
-def _log_capital(gains: Floats) -> float:
+def _log_capital(gains: Floats, times: Floats | float = 1.0) -> float:
     """Return ln of the capital left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >=
-    -1."""
-    logs = np.log1p(BETS[:, None] * gains[None, :]).sum(axis=1)
+    -1. Each gain occurs so many times."""
+    logs = (np.log1p(BETS[:, None] * gains[None, :]) * times).sum(axis=1)
     top = float(logs.max())
     return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
 
@@ -88,6 +89,53 @@ def improvement_limits(
     least, greatest = _least(alpha), min(most, wrong)
     lower = _last(lambda c: _log_capital(_above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
     upper = _last(lambda c: _log_capital(_below(a, b, p, c, greatest)) >= least, -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+    return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
+
+
+@dataclass(frozen=True)
+class PairedGuesses:
+    """Numbers of people, of a sample, by the guesses of an attack and a baseline about the same people: only the attack
+    is right, only the baseline is, neither is. A fraction is a mean over releases."""
+
+    attack: float
+    base: float
+    neither: float
+
+    def kinds(self, c: float) -> tuple[Floats, Floats]:
+        """Return what each kind of person adds to attack - base - c (guessed - base), and the number of people."""
+        return np.array([1 - c, -1.0, -c]), np.array([self.attack, self.base, self.neither])
+
+
+@dataclass(frozen=True)
+class SeparateGuesses:
+    """Numbers of people, of a sample: for whom each of an attack and a baseline guesses, for whom the attack is right,
+    and for whom the baseline is. They guess for as many, as if for different people: if both are right about the same
+    people, the limits are too wide."""
+
+    guessed: float
+    attack: float
+    base: float
+
+    def kinds(self, c: float) -> tuple[Floats, Floats]:
+        """Return as `PairedGuesses` does. As both guess for as many, a multiple of the difference of these numbers is
+        subtracted: that with which the values of each have mean 0."""
+        level = (self.base + c * (self.guessed - self.base)) / self.guessed
+        values = np.array([1 - level, -level, level - 1, level - c])
+        return values, np.array([self.attack, self.guessed - self.attack, self.base, self.guessed - self.base])
+
+
+def people_improvement_limits(people: PairedGuesses | SeparateGuesses, alpha: Number) -> tuple[float, float]:
+    """Return (lower, upper) confidence limits of the precision improvement for people like those of a sample, taken for
+    independent and identically distributed; (-infinity, 1) if the sample does not exclude it."""
+    least = _least(alpha)
+
+    def refuted(c: float, sign: float) -> bool:
+        values, times = people.kinds(c)
+        gains = sign * values
+        return _log_capital(gains / max(1.0, -float(gains.min()) * (1 + 2 * _ROUNDED)), times) >= least
+
+    lower = _last(lambda c: refuted(c, 1.0), 1.0, -_FARTHEST)
+    upper = _last(lambda c: refuted(c, -1.0), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 

@@ -2,6 +2,7 @@
 
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.record_names import RECORD_NAMES
+from crowdgate.audit.inference import ceiling as inference_ceiling
 from crowdgate.audit.inference import controls as inference_controls
 from crowdgate.audit.inference import findings as inference_findings
 from crowdgate.audit.inference import page as inference_page
@@ -22,6 +23,7 @@ INFERENCE: Audit[InferenceRecord, inference_findings.InferenceFindings] = Audit(
     policy_fields=inference_setting.policy_fields,
     population_fields=inference_setting.population_fields,
     refuse=inference_setting.refuse,
+    ceiling=inference_ceiling.ceiling,
     schedule=inference_play.schedule,
     findings=inference_findings.findings_of,
     measurement=inference_findings.measurement,

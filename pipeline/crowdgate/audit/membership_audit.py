@@ -4,6 +4,7 @@ from fractions import Fraction
 
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.record_names import RECORD_NAMES
+from crowdgate.audit.membership import ceiling as membership_ceiling
 from crowdgate.audit.membership import controls as membership_controls
 from crowdgate.audit.membership import findings as membership_findings
 from crowdgate.audit.membership import page as membership_page
@@ -27,6 +28,7 @@ MEMBERSHIP: Audit[MembershipRecord, membership_findings.MembershipFindings] = Au
     policy_fields=membership_setting.policy_fields,
     population_fields=membership_setting.population_fields,
     refuse=membership_setting.refuse,
+    ceiling=membership_ceiling.ceiling,
     schedule=membership_play.schedule,
     findings=membership_findings.findings_of,
     measurement=membership_findings.measurement,

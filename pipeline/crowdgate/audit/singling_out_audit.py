@@ -22,6 +22,7 @@ SINGLING_OUT: Audit[SinglingOutRecord, singling_out_findings.SinglingOutFindings
     policy_fields=singling_out_setting.policy_fields,
     population_fields=singling_out_setting.population_fields,
     refuse=singling_out_setting.refuse,
+    ceiling=singling_out_setting.ceiling,
     schedule=singling_out_play.schedule,
     findings=singling_out_findings.findings_of,
     measurement=singling_out_findings.measurement,

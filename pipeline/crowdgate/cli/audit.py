@@ -39,6 +39,7 @@ def audit(
             "--of", help="Singling out, inference of a secret, membership, the stated distributions, or whole releases."
         ),
     ] = AuditQuestion.SINGLING_OUT,
+    anyway: Annotated[bool, typer.Option("--anyway", help="Play also an audit that could not fail.")] = False,
     ledger: LedgerUrl = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,7 +55,7 @@ def audit(
     _refuse_other_options(of, request)
     with progress_bar(as_json, "playing") as progress:
         tell = None if as_json else inform
-        how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress, tell=tell)
+        how = AuditRuntime(executor=processes(jobs or os.cpu_count() or 1), progress=progress, tell=tell, insist=anyway)
         ended = audit_table(of, request, how) if on_confidential else None
         found = run_audit(of, request, how) if ended is None else None
     if found is None:

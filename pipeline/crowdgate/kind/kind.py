@@ -240,6 +240,16 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Number of fresh releases in an audit of the stated distributions, unless a policy states another."""
         return 25
 
+    @property
+    def attacked_tables(self) -> int:
+        """Number of drawn tables in an audit of membership, unless a policy states another."""
+        return 300
+
+    @property
+    def attacked_releases(self) -> int:
+        """Number of releases of one table in an audit of inference, unless a policy states another."""
+        return 300
+
     def shapes_of(self, spec: S) -> frozenset[OutputType]:
         """Output types of the candidates of a specification; all of the kind's unless it has optional ones."""
         del spec

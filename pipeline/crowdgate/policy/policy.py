@@ -300,8 +300,8 @@ class InferenceSpec(Strict):
     `limit` is the greatest precision improvement over the baselines that passes.
     """
 
-    releases: Annotated[Releases, _PLAYED] = 300
-    """The number of releases of one table that are attacked."""
+    releases: Annotated[Releases | None, _PLAYED] = None
+    """The number of releases of one table that are attacked; by default 300, or 60 of synthetic rows."""
     coverage: Annotated[Rate, ValueField("at how many of the targets inference is audited", any_change)] = Fraction(1)
     """The share of the people that the attacker makes guesses for: 1, 0.1, 0.01 or 0.001."""
     limit: Annotated[
@@ -326,8 +326,8 @@ class MembershipSpec(Strict):
     `recall` is small, so that an audit can fail: many people are rarely found with certainty, whatever is released.
     """
 
-    releases: Annotated[Releases, _PLAYED] = 300
-    """The number of tables that are drawn, released and attacked."""
+    releases: Annotated[Releases | None, _PLAYED] = None
+    """The number of tables that are drawn, released and attacked; by default 300, or 25 of synthetic rows."""
     skew: Annotated[Skew, ValueField("how rare members are in audits", any_change)] = Fraction(30)
     """The number of non-members per member."""
     recall: Annotated[Rate | None, ValueField("which attacks on membership count", any_change)] = None

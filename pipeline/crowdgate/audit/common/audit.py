@@ -26,6 +26,7 @@ from crowdgate.system.notebook_page import ShownInNotebooks
 from crowdgate.system.short_repr import short_repr
 
 if TYPE_CHECKING:
+    from crowdgate.audit.common.ceiling import Ceiling
     from crowdgate.audit.common.game import Game
     from crowdgate.audit.common.population import Population
     from crowdgate.audit.common.trials import ScheduledGame
@@ -107,6 +108,9 @@ class Audit(Generic[R, F]):
     needed: Callable[[Any, Fraction, Game[Any, Any]], int | None] | None = None
     """Return the least number of trials with which a harmless mechanism can pass with probability .9, for a setting, a
     level and the game (None: no number suffices). None: any number does."""
+    ceiling: Callable[[Plan, AuditSpec, Population], Ceiling] | None = None
+    """Return the most that attackers could find, without playing on the policy's mechanism. None: no limit is out of
+    their reach."""
     needs_models: bool = True
     """True if attacks fit models, which needs scikit-learn."""
     other_attributes: Callable[[Plan], tuple[str, ...] | None] = lambda _: None

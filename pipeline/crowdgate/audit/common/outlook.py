@@ -9,6 +9,7 @@ from time import process_time
 from typing import Any
 
 from crowdgate.audit.common.audit import Audit
+from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.game import UNUSED
 from crowdgate.audit.common.levels import POWER
 from crowdgate.audit.common.record import AuditSetting
@@ -25,6 +26,7 @@ def outlook(
     setting: AuditSetting,
     alpha: Fraction,
     schedule: Schedule,
+    ceiling: Ceiling | None = None,
     clock: Callable[[], float] = process_time,
 ) -> str:
     """Return sentences for people about an audit that has this setting and is judged at level alpha."""
@@ -32,9 +34,13 @@ def outlook(
     seconds = sum(_seconds(each, clock) for each in schedule)
     controls = f", and {len(others)} further mechanisms" if len(others) > 1 else ""
     said = f"{whole(own.trials)} {of.plays}{controls}: about {_about(seconds)} CPU seconds."
-    if of.needed is None:
-        return said
-    return f"{said} {_needed_text(of.plays, own.trials, of.needed(setting, alpha, own.game))}"
+    most = None if ceiling is None else _ceiling_text(ceiling)
+    needed = None if of.needed is None else _needed_text(of.plays, own.trials, of.needed(setting, alpha, own.game))
+    return " ".join(filter(None, (said, most, needed)))
+
+
+def _ceiling_text(ceiling: Ceiling) -> str:
+    return f"{ceiling.text} So it can't fail, and a pass shows nothing." if ceiling.hopeless else ceiling.text
 
 
 def _about(seconds: float) -> str:

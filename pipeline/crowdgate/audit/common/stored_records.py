@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic
 
 from crowdgate.audit.common.audit import Audit, R
+from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.population import Population
@@ -58,6 +59,8 @@ class AuditRuntime:
     draw: Callable[[], str] = new_seed
     today: Callable[[], date] = now
     tell: Callable[[str], None] | None = None
+    insist: bool = False
+    """Play also an audit that could not fail."""
 
 
 USUAL = AuditRuntime()
@@ -84,6 +87,12 @@ class PlannedAudit(Generic[R]):
     def digest(self) -> str:
         """SHA-256 of the audit's setting."""
         return digest_of(self.setting)
+
+    @cached_property
+    def ceiling(self) -> Ceiling | None:
+        """The most that attackers could find; None if nothing bounds it below every limit."""
+        of = self.audit.ceiling
+        return None if of is None else of(self.plan, self.spec, self.population)
 
     @property
     def key(self) -> str:
@@ -163,7 +172,7 @@ def play_audit(
         )
     games = planned.audit.schedule(planned.plan, planned.spec, planned.population, int(seed, 16))
     if how.tell is not None and not resumed:
-        how.tell(outlook(planned.audit, planned.setting, level(number), games))
+        how.tell(outlook(planned.audit, planned.setting, level(number), games, planned.ceiling))
     every = play_games(games, partial, digest, seed, how.executor, how.progress, access)
     return planned.audit.record(
         setting=planned.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every
@@ -178,6 +187,8 @@ def _seed(planned: PlannedAudit[R], partial: Path, how: AuditRuntime, access: pe
         return known
     alpha = level(attempts(planned.ledger.journal(), planned.key) + 1)
     planned.audit.refuse(planned.plan, planned.spec, planned.population, alpha)
+    if not how.insist and planned.ceiling is not None and planned.ceiling.hopeless:
+        raise planned.ceiling.problem(planned.plan, planned.spec)
     seed = how.draw()
     planned.ledger.record(BEGUN, subject_of(planned.plan, planned.audit), attempt_commitment(planned.digest, seed))
     begin(partial, planned.digest, seed, access)

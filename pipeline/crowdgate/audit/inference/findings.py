@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from crowdgate.accounting.audit_power import holm
-from crowdgate.accounting.bets import difference_limits, improvement_limits, improvement_p, ratio_limits
+from crowdgate.accounting.bets import difference_limits, improvement_p, ratio_limits
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import (
     NOTHING_PROVEN,
@@ -27,6 +27,7 @@ from crowdgate.audit.common.findings import (
 )
 from crowdgate.audit.common.levels import level
 from crowdgate.audit.inference.attacks import BLIND
+from crowdgate.audit.inference.improvements import improvement_of, improvements_for_people, value_of
 from crowdgate.audit.inference.record import (
     AttackShares,
     InferenceRecord,
@@ -39,7 +40,6 @@ from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.candidate import Measurement
 from crowdgate.measures.recorded_audits import INFERENCE_ABOVE, INFERENCE_GAIN
 from crowdgate.number_text import decimal, rounded, whole
-from crowdgate.risk.inference import precision_improvement
 
 LEAST_TARGETS = 20
 """Least number of predicted targets for a precision: with fewer it depends on single people."""
@@ -58,7 +58,8 @@ class InferenceEstimate:
     where the baseline is always right, so that nothing can be improved. `above` is the attack's precision minus a
     baseline's, the larger of the two differences; `p` is the p-value of no improvement over both, `proven` the
     improvement over both that is proven together with those of all other estimates; `outside` is the precision of the
-    attack on people who were not in the release."""
+    attack on people who were not in the release. `for_people` is the gain with limits that hold for people like the
+    targets, and so for baselines fitted and chosen on others of them (None in earlier records)."""
 
     secret: str
     group: str
@@ -75,18 +76,25 @@ class InferenceEstimate:
     p: float
     proven: float
     outside: float | None
+    for_people: Measurement | None = None
 
     @property
     def gain(self) -> Measurement | None:
         """Larger of the improvements over the two baselines; None where a baseline is always right."""
-        both = [each for each in (self.improvement_of_these, self.improvement) if each is not None]
-        return None if len(both) < 2 else worst(both)
+        return _greater([self.improvement_of_these, self.improvement])
 
 
-def estimates(played: InferenceResults, alpha: Fraction) -> list[InferenceEstimate]:
-    """Return the estimates for a mechanism: one per secret, group of targets and coverage with enough targets."""
+def _greater(both: Sequence[Measurement | None]) -> Measurement | None:
+    """Return the greater of the improvements over both baselines; None where one is unknown."""
+    known = [each for each in both if each is not None]
+    return worst(known) if len(known) == 2 else None
+
+
+def estimates(played: InferenceResults, alpha: Fraction, rows: int = 1) -> list[InferenceEstimate]:
+    """Return the estimates for a mechanism: one per secret, group of targets and coverage with enough targets. A target
+    has up to `rows` rows."""
     lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough_targets(shares)]
-    return [_estimate(secret, shares, alpha, alpha / len(lines)) for secret, shares in lines]
+    return [_estimate(secret, shares, alpha, alpha / len(lines), rows) for secret, shares in lines]
 
 
 def _enough_targets(shares: AttackShares) -> bool:
@@ -100,22 +108,28 @@ def estimates_above_baseline(found: Sequence[InferenceEstimate], alpha: Fraction
     return [each for each, p in zip(found, adjusted, strict=True) if p <= alpha]
 
 
-def _estimate(secret: SecretResults, shares: AttackShares, alpha: Fraction, each: Fraction) -> InferenceEstimate:
+def _estimate(
+    secret: SecretResults, shares: AttackShares, alpha: Fraction, each: Fraction, rows: int
+) -> InferenceEstimate:
     predicted, attack, of_these, base = np.array(shares.shares).T
     most = shares.coverage
     ps = [improvement_p(attack, right, predicted, most) for right in (of_these, base)]
     both = ((of_these, shares.wrong), (base, shares.wrong_at))
-    proven = [_improvement(attack, right, predicted, each, most, wrong) for right, wrong in both]
+    people = improvements_for_people(shares, rows, alpha)
+    if shares.both is None:
+        proven = [improvement_of(attack, right, predicted, each, most, wrong) for right, wrong in both]
+    else:
+        proven = improvements_for_people(shares, rows, each)
     return InferenceEstimate(
         secret=secret.secret, group=shares.group, coverage=shares.coverage, attack=shares.attack,
         baselines=(shares.baseline_of_these, shares.baseline), predicted=float(predicted.mean()),
         precision=_precision(attack, predicted, alpha, most),
         base_of_these=_precision(of_these, predicted, alpha, most), base=_precision(base, predicted, alpha, most),
-        improvement_of_these=_improvement(attack, of_these, predicted, alpha, most, shares.wrong),
-        improvement=_improvement(attack, base, predicted, alpha, most, shares.wrong_at),
+        improvement_of_these=improvement_of(attack, of_these, predicted, alpha, most, shares.wrong),
+        improvement=improvement_of(attack, base, predicted, alpha, most, shares.wrong_at),
         above=_precision_difference(attack, (of_these, base), predicted, alpha, most), p=max(ps),
         proven=min(-math.inf if found is None else float(found.lower) for found in proven),
-        outside=shares.outside,
+        outside=shares.outside, for_people=_greater(people),
     )  # fmt: skip
 
 
@@ -124,26 +138,6 @@ Column = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 def _precision(right: Column, predicted: Column, alpha: Fraction, most: float) -> Measurement:
     return Measurement(float(right.sum() / predicted.sum()), *ratio_limits(right, predicted, alpha, most))
-
-
-def _improvement(
-    attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
-) -> Measurement | None:
-    """Return the improvement of an attack's precision over a baseline's, with confidence limits, from shares per
-    release; None where the baseline was always right."""
-    value = _precision_improvement(attack.sum(), base.sum(), predicted.sum())
-    if value is None or wrong <= 0:
-        return None
-    # the larger of two gains is judged: its lower limit fails if one of the two does
-    lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
-    _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
-    return Measurement(value, lower, upper)
-
-
-def _precision_improvement(attack: float, base: float, predicted: float) -> float | None:
-    """Return an attack's precision improvement over a baseline. Inputs are shares of all targets: right by attack,
-    right by baseline, guessed for. None where the baseline is always right."""
-    return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
 
 
 def _precision_difference(
@@ -204,7 +198,7 @@ class InferenceFindings(Findings):
 def findings_of(record: InferenceRecord) -> InferenceFindings:
     """Return the findings of a finished inference audit, computed from its record."""
     setting, alpha = record.setting, level(record.attempt)
-    every = estimates(record.policy_results, alpha)
+    every = estimates(record.policy_results, alpha, setting.rows)
     coverage = float(setting.coverage)
     gain = worst_figure(every, coverage, setting, lambda each: each.gain)
     judged = tuple(control_result(each) for each in record.played if each.must in ("be caught", "hold"))
@@ -226,24 +220,30 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
 
 
 def ceiling_of(played: Sequence[InferenceResults], setting: InferenceSetting) -> float | None:
-    """Return the greatest improvement of an attack on the policy's columns of every row, published unchanged, for any
-    secret, group and coverage, if it is within the limit; None if it is not, or unknown for a secret. An audit fails
-    where an improvement over both baselines is proven, so the smaller one counts."""
+    """Return the greatest improvement of an attack on the policy's columns of every row, published unchanged, if it is
+    within the limit; None if it is not, or unknown for a secret."""
+    most = greatest_improvement([each for each in played if each.must == "show"])
+    return most if most <= setting.limit else None
+
+
+def greatest_improvement(shown: Sequence[InferenceResults]) -> float:
+    """Return the greatest improvement of attacks on these mechanisms for any secret, group and coverage, at least 0; 1
+    if it is unknown for a secret. An audit fails where an improvement over both baselines is proven, so the smaller one
+    counts."""
     found = [
         [_least_improvement(shares) for shares in secret.found if _enough_targets(shares)]
-        for each in played
-        if each.must == "show"
+        for each in shown
         for secret in each.secrets
     ]
     known = [[gain for gain in gains if gain is not None] for gains in found]
-    most = max((gain for gains in known for gain in gains), default=math.inf)
-    return max(0.0, most) if all(known) and most <= setting.limit else None
+    most = max((gain for gains in known for gain in gains), default=1.0)
+    return max(0.0, most) if all(known) else 1.0
 
 
 def _least_improvement(shares: AttackShares) -> float | None:
     """Return the smaller one of the improvements over the two baselines; None where one is always right."""
     predicted, attack, *bases = np.array(shares.shares).sum(axis=0)
-    both = [_precision_improvement(attack, base, predicted) for base in bases]
+    both = [value_of(attack, base, predicted) for base in bases]
     known = [gain for gain in both if gain is not None]
     return min(known) if len(known) == len(both) else None
 
@@ -320,7 +320,7 @@ def _mean_improvement(shares: AttackShares) -> float | None:
     """Return the precision improvement, over all releases, on the baseline that guesses for exactly the attack's
     targets; None where that baseline is always right."""
     predicted, attack, of_these, _ = np.array(shares.shares).sum(axis=0)
-    return _precision_improvement(attack, of_these, predicted)
+    return value_of(attack, of_these, predicted)
 
 
 def _raw_column_improvements(played: Sequence[InferenceResults]) -> Mapping[str, float | None]:

@@ -27,9 +27,9 @@ TREES = 80
 """Number of boosting rounds."""
 FEW_NUMBERS = 30
 """Greatest number of labels of a secret of numbers that is classified: with more labels it is regressed."""
-BINS, LEAST_IN_BIN, ERRORS = 20, 50, 40
-"""Greatest number of bins of predictions, least number of held-out rows in each, and number of errors of a bin, of a
-regression's predictive distribution."""
+WINDOWS, ROWS, ERRORS = 200, 150, 40
+"""Greatest number of windows of predictions, number of held-out rows in each, and number of errors of a window, of a
+regression's predictive distribution. Windows overlap: in wide ones the surest guesses would have no order."""
 MOST_BINS = 255
 """Greatest number of values of a name that trees treat as categories; of more, trees use the codes as numbers."""
 
@@ -189,27 +189,37 @@ def _regression_shares(model: Any, x: Any, fit: FitTask) -> Floats:
     assert fit.labels.numbers is not None, "numbers are regressed"
     values = fit.labels.numbers[truth]
     with without_convergence_warnings():
-        bins, errors = _held_out_errors(model, x, (tuples, values, held), fit)
+        inner, errors = _held_out_errors(model, x, (tuples, values, held), fit)
         model.fit(x[tuples], values, sample_weight=held)
         found = np.asarray(model.predict(x[fit.wanted]), dtype=np.float64)
-    return _predictive_shares(found, bins, errors, fit.labels)
+    return _predictive_shares(found, inner, errors, fit.labels)
 
 
 def _held_out_errors(model: Any, x: Any, lines: tuple[Integers, Floats, Floats], fit: FitTask) -> tuple[Floats, Floats]:
-    """Return the inner limits of bins of predictions, and for each bin ERRORS quantiles of the errors of a model that
-    was fitted on the other half of the training tuples. With one tuple the error is taken as 0."""
+    """Return the inner limits of intervals of predictions, and for each interval ERRORS quantiles of the errors of a
+    model that was fitted on the other half of the training tuples. With one tuple the error is taken as 0."""
     tuples, values, held = lines
     half = fit.rng.random(len(fit.known))[tuples] < 0.5
     if not half.any() or half.all():
         return np.zeros(0), np.zeros((1, ERRORS))
-    model.fit(x[tuples[half]], values[half], sample_weight=held[half])
-    said = np.asarray(model.predict(x[tuples[~half]]), dtype=np.float64)
-    missed, weights = values[~half] - said, held[~half]
-    count = max(1, min(BINS, int(weights.sum() // LEAST_IN_BIN)))
-    inner = _quantiles(said, weights, np.arange(1, count) / count)
-    place, steps = np.searchsorted(inner, said, side="right"), (np.arange(ERRORS) + 0.5) / ERRORS
-    own = [place == at if (place == at).any() else np.full(len(place), True) for at in range(count)]
-    return inner, np.array([_quantiles(missed[each], weights[each], steps) for each in own])
+    said = np.zeros(len(values))
+    for part in (half, ~half):
+        model.fit(x[tuples[part]], values[part], sample_weight=held[part])
+        said[~part] = model.predict(x[tuples[~part]])
+    order = np.argsort(said, kind="stable")
+    said, missed, weights = said[order], (values - said)[order], held[order]
+    total = np.cumsum(weights)
+    count = max(1, min(WINDOWS, int(total[-1] // (ROWS / 10))))
+    inner, steps = _quantiles(said, weights, np.arange(1, count) / count), (np.arange(ERRORS) + 0.5) / ERRORS
+    windows = [_window(total, (at + 0.5) / count * total[-1]) for at in range(count)]
+    return inner, np.array([_quantiles(missed[each], weights[each], steps) for each in windows])
+
+
+def _window(total: Floats, middle: float) -> slice:
+    """Return the lines with the ROWS rows around a number of rows, from the cumulated rows of all lines."""
+    first = min(max(0.0, middle - ROWS / 2), max(0.0, total[-1] - ROWS))
+    start = int(np.searchsorted(total, first, side="right"))
+    return slice(start, max(start + 1, int(np.searchsorted(total, first + ROWS, side="left")) + 1))
 
 
 def _quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
@@ -220,10 +230,10 @@ def _quantiles(values: Floats, weights: Floats, shares: Floats) -> Floats:
     return np.asarray(values[order][np.minimum(at, len(values) - 1)], dtype=np.float64)
 
 
-def _predictive_shares(found: Floats, bins: Floats, errors: Floats, labels: SecretLabels) -> Floats:
-    """Return labels' shares: each predicted number with each error of its bin, at the nearest label."""
+def _predictive_shares(found: Floats, inner: Floats, errors: Floats, labels: SecretLabels) -> Floats:
+    """Return labels' shares: each predicted number with each error of its interval, at the nearest label."""
     assert labels.numbers is not None, "numbers are regressed"
-    drawn = found[:, None] + errors[np.searchsorted(bins, found, side="right")]
+    drawn = found[:, None] + errors[np.searchsorted(inner, found, side="right")]
     near = nearest_index(labels.numbers, drawn.reshape(-1))
     line = np.repeat(np.arange(len(found)), ERRORS)
     counts = np.bincount(line * labels.size + near, minlength=len(found) * labels.size)

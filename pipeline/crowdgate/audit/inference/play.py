@@ -22,7 +22,7 @@ from crowdgate.audit.inference.controls import GROUP, TAG
 from crowdgate.audit.inference.record import AttackShares, InferenceResults, Must, SecretResults
 from crowdgate.audit.inference.secret import best_guesses
 from crowdgate.audit.inference.secret_case import COVERAGES, DIGITS, GROUPS, STATS, SecretCase, TargetView
-from crowdgate.audit.inference.setting import controls_of, secrets_of
+from crowdgate.audit.inference.setting import controls_of, releases_of, secrets_of
 from crowdgate.audit.inference.source_table import PARTS, SourceTable
 from crowdgate.audit.inference.tables import InferenceTables
 from crowdgate.hierarchy import Level
@@ -165,7 +165,7 @@ def best_attacks(choosing: Floats) -> Integers:
     gains the most precise. Attacks that guess for less than half of the coverage come last: they are judged at a
     smaller one."""
     total = np.nan_to_num(choosing.sum(axis=0))
-    predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:]
+    predicted, attack, bases = total[..., 0], total[..., 1], total[..., 2:4]
     left = predicted[..., None] - bases
     none = np.where(attack >= predicted, 0.0, -np.inf)  # the gain over a baseline that is always right
     gains = np.divide(attack[..., None] - bases, left, out=np.stack([none, none], axis=-1), where=left > 0).max(axis=-1)
@@ -187,6 +187,7 @@ def _attack_shares(
         wrong_at=max(_wrong_share(case, group, each) for each in set(used)),
         outside=_mean(outside) if group == 0 else None,
         shares=tuple((each[0], each[1], each[2], each[3]) for each in own.tolist()),
+        both=float(np.round(own[:, 4].mean(), DIGITS)),
     )  # fmt: skip
 
 
@@ -216,7 +217,7 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
     on the controls."""
     tables = InferenceTables(plan, spec, population, tuple(secrets_of(plan)), seed)
     own = InferenceGame(PolicyMechanism(plan.protection), tables.cases, seed, 0)
-    games = [ScheduledGame(own, spec.inference.releases, "judged", "publishes what the policy says")]
+    games = [ScheduledGame(own, releases_of(plan, spec), "judged", "publishes what the policy says")]
     for number, control in enumerate(controls_of(plan), start=1):
         also = tuple(name for name in (TAG, GROUP) if name in control.added)
         game = InferenceGame(control, tables.of(control), seed, number, also, control.attacks)

@@ -25,7 +25,8 @@ class AttackShares(RecordModel):
 
     `targets` is the number of units with such targets. `wrong` and `wrong_at` are the shares of all targets for whom
     these two baselines are wrong (the largest, where releases differ in the baseline). `outside` is the precision of
-    the attack on people who were not in the release (the prior framework: section 4.7).
+    the attack on people who were not in the release (the prior framework: section 4.7). `both` is the mean share of
+    targets for whom the attack and the first baseline are right (None in earlier records).
     """
 
     group: str
@@ -38,6 +39,7 @@ class AttackShares(RecordModel):
     wrong_at: Share
     outside: Share | None
     shares: tuple[tuple[Share, Share, Share, Share], ...]
+    both: Annotated[Share | None, Field(exclude_if=lambda share: share is None)] = None
 
     @model_validator(mode="after")
     def _parts(self) -> "AttackShares":

@@ -28,10 +28,10 @@ that choice, so that no threshold is fitted to the targets that are estimated.""
 GROUPS = ("all targets", "alone with what is known")
 """Groups with figures of their own: all targets, and targets that are unique in the known attributes (section 3.1:
 unique in its block)."""
-STATS = ("predicted", "attack", "baseline of these", "baseline")
+STATS = ("predicted", "attack", "baseline of these", "baseline", "both of these")
 """Shares of the targets: for whom the attack guesses, and for whom it is right; for whom the baseline is right among
 exactly these (the paper's estimand), and among as many with its own greatest confidence (equal coverage, by the
-baseline that is best at that number)."""
+baseline that is best at that number); for whom both the attack and the baseline of these are right."""
 LEAST_CHOOSING = 20
 """Least number of targets on which a baseline is chosen: with fewer the best one is best by chance."""
 DIGITS = 9
@@ -148,7 +148,9 @@ class TargetView:
 
     case: SecretCase
     tuples: DistinctTuples
-    _sums: dict[tuple[int, int, int], tuple[Floats, Floats]] = field(default_factory=dict, init=False, repr=False)
+    _sums: dict[tuple[int, int, int], tuple[Floats, Floats, Floats]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @cached_property
     def target(self) -> TargetAttributes:
@@ -161,11 +163,13 @@ class TargetView:
         array of groups by coverages by STATS, for guesses on some blocks (`part`)."""
         found = np.zeros((len(GROUPS), len(COVERAGES), len(STATS)))
         for group in range(len(GROUPS)):
-            labels, baseline = self._sums_of(group, part)
+            labels, baseline, known = self._sums_of(group, part)
             total = labels.sum()
             if not total:
                 continue
-            right = self.case.secret.hits(labels)[np.arange(len(labels)), guesses.label]
+            right, both = (
+                self.case.secret.hits(each)[np.arange(len(labels)), guesses.label] for each in (labels, known)
+            )
             for at, coverage in enumerate(COVERAGES):
                 taken = guessed_shares(guesses.confidence, labels.sum(axis=1), coverage * total)
                 stats = (taken * labels.sum(axis=1), taken * right, taken * baseline)
@@ -174,17 +178,19 @@ class TargetView:
                 found[group, at, 1:3] = np.minimum(found[group, at, 1:3], found[group, at, 0])
                 share = float(found[group, at, 0])
                 found[group, at, 3] = min(self.case.equal(group, share), share)
+                found[group, at, 4] = min((taken * both).sum() / total, *found[group, at, 1:3])
         return found
 
-    def _sums_of(self, group: int, part: Part) -> tuple[Floats, Floats]:
+    def _sums_of(self, group: int, part: Part) -> tuple[Floats, ...]:
         """Return, for each tuple of known attributes, the number of target rows by label, and the number for which the
-        best baseline at coverage 1 is right."""
+        best baseline at coverage 1 is right, in all and by label."""
         key = (group, part.start, part.stop)
         if key not in self._sums:
             case, rows = self.case, self.case.rows(group)[:, part].sum(axis=1)
             best = case.held[case.chosen(group)]
             right = case.right(best, group)[:, part].sum(axis=1)
-            self._sums[key] = self.tuples.by_label(case.codes, len(case.secret), rows), self.tuples.total(right)
+            labels, known = (self.tuples.by_label(case.codes, len(case.secret), each) for each in (rows, right))
+            self._sums[key] = labels, self.tuples.total(right), known
         return self._sums[key]
 
 

@@ -106,7 +106,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     wanted, n = spec.inference, units_of(spec, size)
     return {
         "n": n, "rows": plan.bundle.contract.unit.rows, "blocks": block_count(n),
-        "releases": wanted.releases, "coverage": wanted.coverage, "limit": wanted.limit,
+        "releases": releases_of(plan, spec), "coverage": wanted.coverage, "limit": wanted.limit,
         "known": known_attributes(plan.bundle.contract), "attacks": tuple(name for name, _, _ in ATTACKS),
         "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
         "baselines": tuple(name for name, _, _ in BASELINES),
@@ -118,6 +118,11 @@ def population_fields(_: Plan, __: AuditSpec, ___: Population) -> Mapping[str, A
     """Return no fields: an inference audit's setting depends on the population's size only, which `policy_fields`
     receives."""
     return {}
+
+
+def releases_of(plan: Plan, spec: AuditSpec) -> int:
+    """Return the number of attacked releases of one table: the policy's own, or what the kind of release proposes."""
+    return spec.inference.releases or plan.protection.kind.attacked_releases
 
 
 def units_of(spec: AuditSpec, size: int) -> int:

@@ -23,11 +23,12 @@ from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
 from crowdgate.candidate import Measurement
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
-from crowdgate.number_text import Value, decimal, rounded, whole
+from crowdgate.number_text import BOUND, LEAST, Value, decimal, rounded, whole
 
 Inferred = FinishedAudit[InferenceRecord, InferenceFindings]
 RIGHT = ("secret", "whose", "coverage", "attack", "right", *ENDS)
-GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", *ENDS)
+PEOPLE = (("from (**)", LEAST), ("to (**)", BOUND))
+GAIN = ("secret", "whose", "coverage", "non-members (*)", "as many (*)", "gain (*)", *ENDS, *PEOPLE)
 QUESTIONS = (
     "How is the attack carried out?",
     "What can be learned?",
@@ -43,6 +44,11 @@ STARRED = (
     " people whom the attack guesses (the paper's estimand), and for as many of whom the baseline is most certain"
     " (equal coverage). The gain is the larger precision improvement of the two, (attack - baseline)/(1 - baseline)."
     " It is left out where a baseline is always right."
+)
+PEOPLE_STARRED = (
+    "(**) Limits of the gain for people like these: other people of the same kind give other baselines. The limits"
+    " before them are of releases of this table. An audit passes on its own table's people, and fails only on what is"
+    " proven for people like them."
 )
 GDPR = (
     "What is inferred about people who are not in a table does not violate their privacy (Francis, Wagner, section"
@@ -82,6 +88,7 @@ def lines(found: Inferred) -> list[str]:
     return [
         *_ceiling_text(found),
         STARRED,
+        PEOPLE_STARRED,
         f"Asked: {secrets}; known of everybody: {', '.join(setting.known)}.",
         f"One table of n = {whole(setting.n)} units of {setting.population}, of which {whole(setting.releases)}"
         f" releases were made. Everybody in it is a target. {_left_out_text(setting)} Attacks and baselines are"
@@ -182,7 +189,8 @@ def _precision_row(each: InferenceEstimate) -> list[Value]:
 
 def _improvement_row(each: InferenceEstimate) -> list[Value]:
     gain = (None, None, None) if each.gain is None else measurement_cells(each.gain)
-    return [each.secret, each.group, each.predicted, each.base_of_these.value, each.base.value, *gain]
+    people = (None, None) if each.for_people is None else measurement_cells(each.for_people)[1:]
+    return [each.secret, each.group, each.predicted, each.base_of_these.value, each.base.value, *gain, *people]
 
 
 def json_fields(found: Inferred) -> dict[str, Any]:
@@ -207,7 +215,7 @@ def _estimate(each: InferenceEstimate) -> dict[str, Any]:
         "attack": each.attack, "baselines": list(each.baselines), "precision": _json(each.precision),
         "baseline_of_these": _json(each.base_of_these), "baseline": _json(each.base),
         "improvement_of_these": _json(each.improvement_of_these), "improvement": _json(each.improvement),
-        "above": _json(each.above), "p": each.p, "outside": each.outside,
+        "gain_for_people": _json(each.for_people), "above": _json(each.above), "p": each.p, "outside": each.outside,
     }  # fmt: skip
 
 

@@ -249,15 +249,20 @@ def findings_of(record: MembershipRecord) -> MembershipFindings:
 
 
 def ceiling_of(record: MembershipRecord) -> float | None:
-    """Return the greatest precision at the judged skew, with at least the judged recall, of an attacker who sees the
-    policy's attributes of every row, unchanged; 0 if the recall is not reached, None if this was not played."""
-    skew, recall = record.setting.skew, record.setting.recall
+    """Return the greatest precision of an attacker who sees the policy's attributes of every row, unchanged, as
+    `greatest_precision` does; None if this was not played."""
     shown = [each for each in record.controls if each.must == "show"]
+    return greatest_precision(shown, record.setting.skew, record.setting.recall) if shown else None
+
+
+def greatest_precision(shown: Sequence[MembershipResults], skew: Fraction, recall: Fraction) -> float:
+    """Return the greatest mean precision of attacks on these mechanisms at this skew, with at least this recall; 0 if
+    the recall is not reached."""
     found = [0.0]
     for played in shown:
         means = [(point.claimed, float(np.mean(point.tpr))) for point in played.points]
         found += [precision(tpr, played.fpr(claimed, tpr), skew) for claimed, tpr in means if tpr >= recall]
-    return max(found) if shown else None
+    return max(found)
 
 
 def could_not_fail(ceiling: float, setting: MembershipSetting) -> str:

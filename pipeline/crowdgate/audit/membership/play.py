@@ -26,7 +26,14 @@ from crowdgate.audit.membership.canaries import ATTACKS as CANARY_ATTACKS
 from crowdgate.audit.membership.canaries import SHARES, CanaryTable, canary_table, guessed, guesses_of
 from crowdgate.audit.membership.controls import control_units, tagged_units
 from crowdgate.audit.membership.record import CanaryResults, MembershipPoint, MembershipResults, Must
-from crowdgate.audit.membership.setting import claimed_shares, controls_of, recall_of, sampled_rate, units_of
+from crowdgate.audit.membership.setting import (
+    claimed_shares,
+    controls_of,
+    recall_of,
+    releases_of,
+    sampled_rate,
+    units_of,
+)
 from crowdgate.audit.membership.shadow_releases import fit_shadow_model
 from crowdgate.audit.membership.target_population import TargetPopulation
 from crowdgate.kind.plan import Plan
@@ -154,7 +161,7 @@ def schedule(plan: Plan, spec: AuditSpec, population: Population, seed: int) -> 
         mechanism, crowd, claimed, seed, 0, fit_shadow_model(mechanism, crowd, _rng(seed, _FITTING)),
         canaries=canary_table(population, figures.least_class or 1, figures.beta, _rng(seed, _PLANTING)),
     )  # fmt: skip
-    games = [ScheduledGame(own, spec.membership.releases, "judged", "publishes what the policy says")]
+    games = [ScheduledGame(own, releases_of(plan, spec), "judged", "publishes what the policy says")]
     units = control_units(crowd.n, sampled_rate(plan))
     small = TargetPopulation(tagged_units(population, 2 * units, _rng(seed, _DRAWING)), units)
     few = claimed_shares(spec, recall, small.n, small.population.size)

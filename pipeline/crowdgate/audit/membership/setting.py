@@ -28,6 +28,11 @@ CLAIMED = tuple(Fraction(each) for each in ("1e-4", "1e-3", "0.01", "0.1", "0.5"
 """Claimed shares of the population: the false positive rates of the blind attacker."""
 
 
+def releases_of(plan: Plan, spec: AuditSpec) -> int:
+    """Return the number of drawn and released tables: the policy's own, or what the kind of release proposes."""
+    return spec.membership.releases or plan.protection.kind.attacked_tables
+
+
 def units_of(spec: AuditSpec, size: int) -> int:
     """Return the number of units of a table: the policy's own, or half of the population's `size` units."""
     return spec.units or size // 2
@@ -119,7 +124,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
     known = replace_one_guarantee(attacked, plan.protection.figures.beta, plan.bundle.contract.unit.rows)
     points = () if attacked.joint is None else attacked.joint.replacements
     return {
-        "n": n, "releases": wanted.releases, "claimed": claimed_shares(spec, recall, n, size),
+        "n": n, "releases": releases_of(plan, spec), "claimed": claimed_shares(spec, recall, n, size),
         "skew": wanted.skew, "recall": recall, "limit": limit_of(spec), "known_epsilon": known.epsilon,
         "known_delta": min(known.delta, Fraction(1)), "known_points": points, "cap": cap_of(plan), "attacks": NAMES,
         "controls": tuple(each.name for each in controls_of(plan)),

@@ -11,10 +11,16 @@ from crowdgate.audit.inference.models import library, without_convergence_warnin
 from crowdgate.audit.membership.attacker_view import MembershipAttackerView, ShadowModel
 from crowdgate.audit.membership.target_population import TargetPopulation
 
-RELEASES = 20
-"""Number of releases that a model is fitted on."""
+RELEASES, LEAST_RELEASES = 20, 5
+"""Greatest and least number of releases that a model is fitted on."""
 MOST_ROWS = 400_000
 """Greatest number of lines that a model is fitted on: of more a random sample is taken."""
+
+
+def releases_of(crowd: TargetPopulation) -> int:
+    """Return the number of releases that a model is fitted on: as many as fill MOST_ROWS lines, two for each distinct
+    unit, within the limits above."""
+    return min(RELEASES, max(LEAST_RELEASES, MOST_ROWS // (2 * len(crowd.population.cells))))
 
 
 def features(sight: MembershipAttackerView) -> Floats | None:
@@ -38,11 +44,11 @@ def features(sight: MembershipAttackerView) -> Floats | None:
 
 
 def fit_shadow_model(mechanism: Mechanism, crowd: TargetPopulation, rng: Rng) -> ShadowModel | None:
-    """Fit a model that recognises members, on RELEASES releases of tables that the attacker draws from the population
+    """Fit a model that recognises members, on releases of tables that the attacker draws from the population
     `crowd`. None if attacks read nothing of a release."""
     lines, members, others = list[Floats](), list[Integers](), list[Integers]()
     population = crowd.population
-    for _ in range(RELEASES):
+    for _ in range(releases_of(crowd)):
         drawn = population.draw(crowd.n, rng, replacement=False)
         found = features(MembershipAttackerView(release_of(mechanism, drawn, rng), crowd))
         if found is None:

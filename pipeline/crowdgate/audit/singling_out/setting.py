@@ -6,6 +6,7 @@ from typing import Any
 
 from crowdgate.accounting.audit_power import chance_to_pass
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
+from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID
@@ -17,7 +18,7 @@ from crowdgate.audit.singling_out_attackers import ATTACKERS, Attacker
 from crowdgate.audit.singling_out_controls import CONTROLS, SinglingOutControl, faulty_policy_controls
 from crowdgate.candidate import OutputType
 from crowdgate.kind.plan import Plan
-from crowdgate.number_text import decimal, exact_text
+from crowdgate.number_text import exact_text
 from crowdgate.policy.policy import AuditSpec
 
 LEAST_UNITS = 20
@@ -89,18 +90,14 @@ def refuse(plan: Plan, spec: AuditSpec, population: Population, alpha: Fraction)
         found = f"a greatest weight of {exact_text(most)}, and no predicate is lighter than 2^-64"
         raise setting_problem(plan, spec, "weight", found, "a weight of 2^-64 at least")
     _refuse_trials(plan, spec, n, population.size, alpha)
-    _refuse_limit(plan, spec, public_knowledge(spec, population))
 
 
-def _refuse_limit(plan: Plan, spec: AuditSpec, known: PublicKnowledge) -> None:
-    """Raise ConfigurationError if the audit could not fail whatever is released, so that it could not pass either."""
-    ceiling = ceiling_of(known, weights_of(spec.largest(known.n), known.n))
-    if ceiling <= spec.limit:
-        found = f"a limit of {exact_text(spec.limit)}, and nothing that is released could exceed it"
-        expected = (
-            f"a limit below {decimal(ceiling, 3)}, by which attackers who see every row unchanged exceed the baseline"
-        )
-        raise setting_problem(plan, spec, "limit", found, expected)
+def ceiling(plan: Plan, spec: AuditSpec, population: Population) -> Ceiling:
+    """Return the ceiling of a singling-out audit of this policy."""
+    del plan
+    known = public_knowledge(spec, population)
+    value = ceiling_of(known, weights_of(spec.largest(known.n), known.n))
+    return Ceiling("limit", "an excess over the baseline", value, spec.limit)
 
 
 def _refuse_trials(plan: Plan, spec: AuditSpec, n: int, size: int, alpha: Fraction) -> None:

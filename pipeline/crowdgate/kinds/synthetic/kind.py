@@ -86,6 +86,16 @@ class SyntheticKind(
         """Four: a release takes seconds, and measures thousands of cells."""
         return 4
 
+    @property
+    def attacked_tables(self) -> int:
+        """Twenty-five: a release takes seconds, and a harmless mechanism needs 23 at most (1,000 people or more)."""
+        return 25
+
+    @property
+    def attacked_releases(self) -> int:
+        """Sixty: a release takes seconds, and a harmless mechanism needs so many at the default limit."""
+        return 60
+
     def publish(
         self, mechanism: SyntheticPlan, candidate: SyntheticCandidate, contract: Contract
     ) -> PublishedSynthetic:
