@@ -266,6 +266,26 @@ def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytes
     assert "<script" not in explain_policy(workshop.policy).markdown().replace("\\<script", "")
 
 
+def test_figures_of_a_series_are_stated_for_the_whole_series_and_for_one_release(workshop: Workshop) -> None:
+    workshop.edit(workshop.policy, "  publish:", "  series: {releases: 3}\n  publish:")
+    plan, text = plan_policy(workshop.policy), explained(workshop.policy)
+    series, once = plan.series, plan.guarantee
+    assert series is not None
+    of_all = "for the whole series of 3 releases"
+    for each, about in ((series, of_all), (once, "for one release")):
+        assert f"**Epsilon is {decimal(each.epsilon)} {about}.**" in text
+        assert f"**Delta is {decimal(each.delta)} {about}.**" in text
+        epsilon, delta = group(each.epsilon, each.delta, 4)
+        assert f"epsilon {decimal(epsilon)} and delta {decimal(delta)} {about}" in text
+        factor = f"at most e^{decimal(each.epsilon)} ="
+        assert f"F{about[1:]}: adding or removing any one row changes the probability of any set" in text
+        assert factor in text
+    twice = decimal(2 * series.epsilon)
+    assert f"F{of_all[1:]}: replacing any one row by other data changes" in text
+    assert f"at most e^{twice} =" in text
+    assert "This pays for all 3 releases of the series, those to come included." in text
+
+
 def test_what_check_warns_of_is_told_at_the_beginning(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, "singletons, at_most: 500", "singletons, at_least: 500")
     text = explained(workshop.policy)
