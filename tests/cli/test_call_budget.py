@@ -29,7 +29,7 @@ STATED = {
 AGAIN = {
     "check policies/census_income.yaml": (76_100, 244),
     "plan policies/census_income.yaml": (80_800, 292),
-    "plan policies/census_income_tables.yaml": (68_600, 304),
+    "plan policies/census_income_tables.yaml": (78_500, 304),
     "plan policies/census_income_synthetic.yaml": (49_100, 278),
 }
 """Numbers of a command that was run before, and finds its figures stored."""

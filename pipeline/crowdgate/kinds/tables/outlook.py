@@ -3,7 +3,7 @@ sampling."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ def outlook(planned: TablesPlan, prior: Prior) -> Forecast:
         made=lambda: (_listing(planned.mechanism, noise(), prior),),
         errors=lambda axes: errors()(axes),
         compared=_compared_axes(planned, prior),
-        odds=pass_probabilities(planned, prior, lambda: next(_trustworthy_share(planned, noise(), prior), None)),
+        odds=pass_probabilities(planned, prior, lambda: next(_trustworthy_share(planned, noise, prior), None)),
     )
 
 
@@ -73,7 +73,7 @@ def _proposals(levels: Axes, tables: Sequence[Mapping[str, object]]) -> list[DpT
 def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
     yield Figure.exact("cells", "noisy numbers", planned.mechanism.noisy_numbers)
     yield Figure.exact("beta", "sampling rate beta", planned.mechanism.beta)
-    yield from _trustworthy_share(planned, rows, prior)
+    yield from _trustworthy_share(planned, lambda: rows, prior)
 
 
 def _listing(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Listing:
@@ -110,19 +110,22 @@ def _row(row: ExpectedNoise, coins: float) -> dict[str, Value]:
     }
 
 
-def _trustworthy_share(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -> Iterator[Figure]:
+def _trustworthy_share(
+    planned: TablesPlan, noise: Callable[[], Sequence[ExpectedNoise]], prior: Prior
+) -> Iterator[Figure]:
     """Yield the expected share of trustworthy counts of people, if something is known of all counts."""
     workload = planned.mechanism.workload
     counted = [
         own[0] for item, own in zip(workload.items, workload.answers, strict=True) if isinstance(item, ContingencyTable)
     ]
-    known = [(prior.joint(workload.queries[at].levels), rows[at]) for at in counted]
-    found = [(joint, _trustworthy_cells(planned, joint, row)) for joint, row in known if joint is not None]
-    if not counted or len(found) < len(counted):
+    known = [joint for at in counted if (joint := prior.joint(workload.queries[at].levels)) is not None]
+    if not counted or len(known) < len(counted):
         return
-    cells = sum(rows[at].cells for at in counted)
-    value, low, high = (sum(getattr(each, end) for _, each in found) / cells for end in ("value", "low", "high"))
-    basis = min((joint.basis for joint, _ in found), key=list(Basis).index)
+    rows = [noise()[at] for at in counted]
+    found = [_trustworthy_cells(planned, joint, row) for joint, row in zip(known, rows, strict=True)]
+    cells = sum(row.cells for row in rows)
+    value, low, high = (sum(getattr(each, end) for each in found) / cells for end in ("value", "low", "high"))
+    basis = min((joint.basis for joint in known), key=list(Basis).index)
     yield Figure("trusted_share", "expected share of the counts that are trustworthy", value, low, high, basis)
 
 

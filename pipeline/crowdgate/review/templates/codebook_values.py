@@ -18,12 +18,18 @@ _FORMS = (
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:to|-|–|\.\.)\s*(-?\d+(?:\.\d+)?)", re.IGNORECASE)
-_SPECIAL = re.compile(
-    r"(i )?(do ?n[o'’]?t|dont) know|(i )?prefer not to (answer|say)|refused?( to answer)?|not (stated|known|applicable|"
-    r"ascertained|asked|reported|available|in universe)|no (answer|response)|missing( data)?|unknown|blank|niu|"
-    r"n\.?\s?[iau]\.?( ?u\.?)?|dk|(appropriate |valid )?skip(ped)?|missing/unknown",
-    re.IGNORECASE,
+_SPECIAL_LABELS = (
+    r"(i )?(do ?n[o'’]?t|dont) know",
+    r"(i )?prefer not to (answer|say)",
+    r"refused?( to answer)?",
+    r"not (stated|known|applicable|ascertained|asked|reported|available|in universe)",
+    r"no (answer|response)",
+    r"missing( data)?",
+    r"unknown|blank|niu|dk|missing/unknown",
+    r"n\.?\s?[iau]\.?( ?u\.?)?",
+    r"(appropriate |valid )?skip(ped)?",
 )
+_SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""

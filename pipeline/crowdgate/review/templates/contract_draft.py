@@ -146,7 +146,7 @@ class DraftSource:
 
     @property
     def values_from(self) -> str:
-        """What states the values of the columns, in words."""
+        """The file or text that states the values of the columns, in words."""
         return self.codebook or self.read
 
 
