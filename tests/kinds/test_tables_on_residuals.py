@@ -47,6 +47,7 @@ def released(workshop: Workshop) -> Path:
     [
         ("tables: [{total: true}", "tables: [{total: true, share: 0.1}"),
         ("split: residuals", "split: automatic"),
+        ("levels: {age: 10 years, ward: exact}", "levels: {ward: exact, age: 10 years}"),
         ("split: residuals", "split: residuals\n    suppress: true"),
         pytest.param("split: residuals", "split: residuals\n    sampling: {beta: 0.5}", marks=pytest.mark.thorough),
         pytest.param("delta: 1e-6", "delta: 1e-6, accounting: joint", marks=pytest.mark.thorough),

@@ -112,6 +112,15 @@ def test_every_kind_of_tables_is_published_and_verifies(workshop: Workshop, old:
     assert run(workshop).path == workshop.release_dir(SLOT)
 
 
+@pytest.mark.parametrize("split", ["least-error", pytest.param("equal", marks=pytest.mark.thorough)])
+def test_tables_with_columns_in_another_order_than_by_name_verify(workshop: Workshop, split: str) -> None:
+    """A manifest keeps the order of a table's axes, but not that of the names of a query's levels."""
+    workshop.edit(workshop.policy, "levels: {age: 10 years, ward: exact}", "levels: {ward: exact, age: 10 years}")
+    workshop.edit(workshop.policy, "    raw: true\n", f"    split: {split}\n")
+    tables = verified(path_of(run(workshop)), workshop.ledger)["data"]["tables"]
+    assert ["ward", "age"] in [[axis["column"] for axis in table["axes"]] for table in tables]
+
+
 def test_a_release_holds_every_cell_and_no_true_number_without_noise(workshop: Workshop) -> None:
     path = path_of(run(workshop))
     table = pq.read_table(path / "4-count-by-age-10-years-ward-exact.parquet")

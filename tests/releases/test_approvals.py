@@ -17,6 +17,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import APPROVED, RECORD_OPENED
 from crowdgate.ledger.key import draw_key
 from crowdgate.number_text import decimal
+from crowdgate.pages.release import page_in, page_of
 from crowdgate.planning import approvals
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import plan_policy
@@ -53,6 +54,7 @@ def test_an_approved_release_says_who_approved_it(board: Board, capsys: pytest.C
     folder = board.copy.release_dir(SLOT)
     said = verify(folder, board.copy.ledger, policy=board.copy.policy).manifest
     (given_,) = said.facts.approvals or ()
+    assert f"- Approval: board on {given_.day}\n" in page_of(folder).markdown()
     assert (given_.name, given_.key) == ("board", board.key_id("board"))
     ledger = ledger_at(board.root, None)
     assert ledger.recorded(APPROVED) == [(ID, given_.sha256)]
@@ -241,6 +243,8 @@ def test_before_publication_the_staged_release_waits(board: Board, capsys: pytes
     assert "The staged release, which nobody has received: " in capsys.readouterr().out
     assert board.release() == "published"
     verify(board.copy.release_dir(SLOT), board.copy.ledger, policy=board.copy.policy)
+    page = page_in(ledger_at(board.root, None), board.root, ID).markdown()
+    assert "- Approval: 1 before publication (see the ledger)\n" in page
     assert len(board.charged()) == 1
 
 

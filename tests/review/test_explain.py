@@ -300,8 +300,11 @@ def test_no_data_are_needed(workshop: Workshop) -> None:
 
 
 def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Workshop) -> None:
-    for left in ("enough for 3 such releases", "enough for 2 such releases"):
+    after_one = "now epsilon 4 of 6, delta 0.02 of 0.03; after this release epsilon 2, delta 0.01."
+    before = "now epsilon 6 of 6, delta 0.03 of 0.03; after this release epsilon 4, delta 0.02."
+    for left, both in (("enough for 3 such releases", before), ("enough for 2 such releases", after_one)):
         assert left in explained(workshop.policy)
+        assert f"- Budget left: {both}\n" in explain_policy(workshop.policy).markdown()
         assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     assert "Budget left" not in explained(ROOT / DEMO_POLICY)
 

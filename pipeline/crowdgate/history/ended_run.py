@@ -53,7 +53,8 @@ class EndedRun:
     series.
 
     `verdicts` are the public ones (None: unknown, for the reason `why`). `said` is the manifest of a published run.
-    `facts` are what its page names first.
+    `facts` are what its page names first. `later_approvals` is the number of approvals before publication (None:
+    unknown).
     """
 
     release_id: str
@@ -65,6 +66,7 @@ class EndedRun:
     said: Manifest | None = None
     why: str | None = None
     facts: RunDescription | None = None
+    later_approvals: int | None = None
 
     @property
     def policy(self) -> str:

@@ -29,22 +29,23 @@ OF_NO_CHARGE = "unknown (a lifetime budget in Renyi divergences): see crowdgate 
 """The budget left after a run like one that was not charged to a budget in Renyi divergences."""
 TAIL = Fraction(1, 40)
 """The probability that a limit of the forecast is wrong, on each side."""
-TRY = {
-    "withheld": (
-        "Change the limit",
-        "A new version of the policy states another limit, with its reason.",
-    ),
-    "held": (
-        "Charge it anyway",
-        "crowdgate release --anyway REASON, if the table has changed. The journal records the reason.",
-    ),
-}
-"""The first option, by the outcome of the run."""
+LIMIT = ("Change the limit", "A new version of the policy states another limit, with its reason.")
+POLICY = (
+    "Change the policy",
+    "A new version states another limit, with its reason, or other levels or parameters. Check it with crowdgate plan"
+    " before anything is charged.",
+)
+ANYWAY = (
+    "Charge it anyway",
+    "crowdgate release --anyway REASON, if the table has changed. The journal records the reason.",
+)
 MECHANISM = (
     "Change the table or the mechanism",
     "Cells are corrected at the source, or a new version of the policy states other levels or parameters. Check it"
     " with crowdgate plan before anything is charged.",
 )
+TRY = {"withheld": (LIMIT, MECHANISM), "held": (POLICY, ANYWAY)}
+"""The options with another release, by the outcome of the run."""
 STOP = ("Publish nothing", "Recipients get no data. The runs stay in the ledger.")
 
 
@@ -97,8 +98,8 @@ def _options(told: EndedRun) -> Iterator[tuple[str, str, str, str]]:
         f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}",
         UNKNOWN if budget is None else _after(budget, (told.epsilon, told.delta)),
     )
-    yield *TRY[told.outcome], *((NOTHING, now) if _is_paid(told) else further)
-    yield *MECHANISM, *further
+    for option in TRY[told.outcome]:
+        yield *option, *((NOTHING, now) if option is ANYWAY and _is_paid(told) else further)
     yield *STOP, STAYS if budget is not None and budget.charged else NOTHING, now
 
 

@@ -15,6 +15,8 @@ from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
 from crowdgate.history.ended_run import of_entry, of_manifest, of_result, of_tombstone
 from crowdgate.kinds import KINDS
+from crowdgate.ledger.access_log import recorded_approvals
+from crowdgate.ledger.transitions import RESTORED
 from crowdgate.ledger.values import State
 from crowdgate.pages.run_report import run_report
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
@@ -72,7 +74,17 @@ def _verified_page(found: Verification, past: Sequence[EndedRun]) -> Report:
         found.manifest, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id
     )
     pictures = found.kind.pictures(found.manifest, found.contents)
-    return run_report(past, pictures, _audits(found.folder, found.manifest), by.origin)
+    last = replace(past[-1], later_approvals=_later_approvals(found))
+    return run_report([*past[:-1], last], pictures, _audits(found.folder, found.manifest), by.origin)
+
+
+def _later_approvals(found: Verification) -> int | None:
+    """Return the number of approvals before publication; None without the journal lines of the run, which a ledger
+    lost that restored it."""
+    ledger, release_id = found.ledger, found.manifest.release.id
+    if ledger is None or ledger.place(release_id).event == RESTORED:
+        return None
+    return recorded_approvals(ledger.journal(), release_id, "publication")
 
 
 def private_page(release_id: str, to: Path | None, ledger: str | None) -> Report:

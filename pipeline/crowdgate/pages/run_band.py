@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.band import Band, Tone
+from crowdgate.kind.run_facts import uncharged_text
 from crowdgate.kind.section import paragraph
 from crowdgate.number_text import decimal, whole
+from crowdgate.pages.approvals import approval_text
 from crowdgate.planning.titles import run_title
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ def cost_text(told: EndedRun) -> str:
     budget = None if told.facts is None else told.facts.budget
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
     if uncharged:
-        return f"nothing is charged ({cost} if it is read)."
+        return uncharged_text(cost)
     return f"{cost}, charged although nothing was published." if told.outcome == "withheld" else f"{cost}."
 
 
@@ -70,6 +72,8 @@ def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:
     if facts is not None:
         people = "" if facts.people is None else f", at most {whole(facts.people)} people"
         yield "Population", f"{facts.population}{people}"
+    if told.outcome == "published":
+        yield "Approval", approval_text(told)
     _, version, slot = told.release_id.split("/")
     yield "Policy version", version
     yield "Slot", slot

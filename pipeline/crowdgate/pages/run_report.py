@@ -109,10 +109,11 @@ def _judged(told: EndedRun) -> str:
     but = f", but for {waived} that failed and {'is' if waived == 1 else 'are'} waived" if waived else ""
     advised = sum(not each.blocks and each.ended != "pass" for each in verdicts)
     stopped = len(list(withholding_gates(verdicts)))
-    blocking = f"{stopped} that block did not pass" if stopped else f"All that block passed{but}"
+    blocking = f"{stopped} blocking rule{'' if stopped == 1 else 's'} did not pass"
+    blocking = blocking if stopped else f"All blocking rules passed{but}"
     return paragraph(
         f"{len(verdicts)} rules were judged. {blocking}.",
-        f"Of those that only advise, {advised} did not pass." if advised else None,
+        f"Of the rules that only advise, {advised} did not pass." if advised else None,
     )
 
 

@@ -1,4 +1,4 @@
-"""A checked policy in a few lines: whether it is allowed, what it costs, and which gates could fail."""
+"""A checked policy in a few lines: whether it is allowed, what it costs, and which gates the data decide."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
             told.setdefault(each.reason.removesuffix(f" ({UNREAD})"), []).append(each.note.gate)
     for reason, gates in told.items():
         names = gates if len(gates) == 1 else [_name(gate, found) for gate in gates]
-        yield "Could fail", f"{', '.join(names)}: {reason}"
+        yield "Data decide", f"{', '.join(names)}: {reason}"
 
 
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:

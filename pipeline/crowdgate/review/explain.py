@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.forecast.outlook import pso_bounds
 from crowdgate.gate import GateReach, gate_text, limit_text
-from crowdgate.kind.band import Band, Tone
+from crowdgate.kind.band import Band
 from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Lead, Paragraph, Section, paragraph
 from crowdgate.manifest import bounds_text, weights_text
@@ -18,7 +18,7 @@ from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
 from crowdgate.planning.budget_left import informed_text, next_release_sentences, releases_in_budget
 from crowdgate.planning.paid_series import series_text
-from crowdgate.planning.policy_band import policy_band
+from crowdgate.planning.policy_band import PolicyOutcome, policy_band
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.report.report import Report
 from crowdgate.review.check import check
@@ -97,9 +97,13 @@ def explain_policy(policy: Path) -> Report:
 
 def _band(found: PolicyCheck) -> Band:
     """Return the band of an explanation: whether the next release may run."""
-    outcome: tuple[str, Tone] = ("ALLOWED", "good") if found.allowed else ("WOULD BE WITHHELD", "bad")
-    step = "approve it, or change it" if found.allowed else "change what stands against it"
-    return policy_band(found.plan, found.left, "what it guarantees", outcome, f"{step}; crowdgate check says where.")
+    outcome = PolicyOutcome("ALLOWED", "good", "approve it, or change it; crowdgate check says where.")
+    if not found.allowed:
+        step = "change what stands against it; crowdgate check says where."
+        outcome = PolicyOutcome("WOULD BE WITHHELD", "bad", step, charged=False)
+    elif found.chances.holds:
+        outcome = PolicyOutcome("WOULD BE HELD", "open", found.chances.step_if_held, charged=False)
+    return policy_band(found.plan, found.left, "what it guarantees", outcome)
 
 
 def _sections(found: PolicyCheck) -> Iterator[Section]:

@@ -31,7 +31,8 @@ def consistent_counts(said: TablesManifest) -> list[tuple[TableFields, int]]:
 def counts_plan(said: TablesManifest, domains: ReleasedDomains) -> CountsPlan:
     """Return the plan of the consistent counts."""
     counts, levels, queries = consistent_counts(said), levels_of(domains), said.mechanism.queries
-    axes = [{name: levels[name, level] for name, level in queries[at].levels.items()} for _, at in counts]
+    # in the order of the table's axes: JSON keeps no order of the names of a query's levels
+    axes = [{name: levels[name, queries[at].levels[name]] for name in table.query_levels} for table, at in counts]
     residuals, laws = _residual_noise(said, levels, axes), []
     if residuals is None:
         laws = [said.mechanism.law(at) for _, at in counts]
