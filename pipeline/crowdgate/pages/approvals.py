@@ -10,19 +10,23 @@ if TYPE_CHECKING:
 
 NOT_RECORDED = "no approval is recorded"
 NOT_REQUIRED = "none was required"
-NOT_CHARGE = "none was required before the charge"
+AWAITED = "it waits for approval before publication"
+NOT_CHARGE = (
+    "none was required before the charge; those before publication are only in the ledger (crowdgate report release ID)"
+)
 """As a release is charged only with the approvals that its policy asks for, and its manifest states them."""
 
 
 def approval_text(told: EndedRun) -> str:
-    """Return the approvals of a run: those before the charge by name, those before publication by number."""
+    """Return the approvals of a run, before the charge and before publication, by name and day."""
     if told.said is None:
         return NOT_RECORDED
+    if told.outcome == "waiting":
+        return ", ".join([*_given(told), AWAITED])
     return ", ".join(_given(told)) or (NOT_CHARGE if told.later_approvals is None else NOT_REQUIRED)
 
 
 def _given(told: EndedRun) -> Iterator[str]:
     stated = () if told.said is None else told.said.facts.approvals or ()
     yield from (f"{each.name} on {each.day}" for each in stated)
-    if told.later_approvals:
-        yield f"{told.later_approvals} before publication (see the ledger)"
+    yield from (f"{each}, before publication" for each in told.later_approvals or ())

@@ -19,7 +19,7 @@ CANNOT_TELL = "cannot tell"
 TONES: dict[str, Tone] = {"published": "good", "withheld": "bad", "withdrawn": "bad", "held": "open", "waiting": "open"}
 SHOWN = {*TONES, "not read"}
 """The outcomes that a band names; of any other it is unknown whether data were published."""
-UNREAD = ("not read", "held", "waiting")
+UNREAD = ("not read", "held")
 """The outcomes of runs that read no table yet."""
 UNKNOWN = "unknown (no manifest and no public record here)"
 BUDGET_UNKNOWN = "unknown (the ledger was not read): see crowdgate report budget."
@@ -27,11 +27,18 @@ NEXT = {
     "published": "hand out the folder with its README. Recipients check it with crowdgate verify.",
     "withheld": "choose one of the three options under “What you can do now”.",
     "held": "choose one of the three options under “What you can do now”.",
-    "waiting": "have it approved (crowdgate approve), then run the command again.",
+    "waiting": "have it approved (crowdgate approve), then run the same crowdgate release again.",
     "withdrawn": "stop using copies of this release.",
     "not read": "correct what stopped the run, then release this slot again.",
     CANNOT_TELL: "see its state with crowdgate ledger show before you release anything else.",
 }
+
+
+CHARGED = {
+    "withheld": ", charged although nothing was published",
+    "waiting": ", charged whatever the approver decides",
+}
+"""The charge of a run that published nothing, by its outcome."""
 
 
 def shown_outcome(told: EndedRun) -> str:
@@ -62,7 +69,7 @@ def cost_text(told: EndedRun) -> str:
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
     if uncharged:
         return uncharged_text(cost)
-    return f"{cost}, charged although nothing was published." if told.outcome == "withheld" else f"{cost}."
+    return f"{cost}{CHARGED.get(told.outcome, '')}."
 
 
 def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:
@@ -72,7 +79,7 @@ def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:
     if facts is not None:
         people = "" if facts.people is None else f", at most {whole(facts.people)} people"
         yield "Population", f"{facts.population}{people}"
-    if told.outcome == "published":
+    if told.outcome in ("published", "waiting"):
         yield "Approval", approval_text(told)
     _, version, slot = told.release_id.split("/")
     yield "Policy version", version
