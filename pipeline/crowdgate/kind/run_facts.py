@@ -23,6 +23,12 @@ def uncharged_text(cost: str) -> str:
     return f"nothing is charged ({cost} if it is read)."
 
 
+def series_cost_text(series: SeriesFields) -> str:
+    """Return the privacy cost of a series, rounded up, with the release that paid for it."""
+    cost = f"epsilon {decimal(series.epsilon)}, delta {decimal(series.delta)}"
+    return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for"
+
+
 @dataclass(frozen=True)
 class RunBudget:
     """A lifetime budget around a run: registered amounts, and those spent before the run and with it, exactly.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.band import Band, Tone
-from crowdgate.kind.run_facts import uncharged_text
+from crowdgate.kind.run_facts import series_cost_text, uncharged_text
 from crowdgate.kind.section import paragraph
 from crowdgate.number_text import decimal, whole
 from crowdgate.pages.approvals import approval_text
@@ -25,8 +25,8 @@ UNKNOWN = "unknown (no manifest and no public record here)"
 BUDGET_UNKNOWN = "unknown (the ledger was not read): see crowdgate report budget."
 NEXT = {
     "published": "hand out the folder with its README. Recipients check it with crowdgate verify.",
-    "withheld": "choose one of the three options under “What you can do now”.",
-    "held": "choose one of the three options under “What you can do now”.",
+    "withheld": "choose one of the options under “What you can do now”.",
+    "held": "choose one of the options under “What you can do now”.",
     "waiting": "have it approved (crowdgate approve), then run the same crowdgate release again.",
     "withdrawn": "stop using copies of this release.",
     "not read": "correct what stopped the run, then release this slot again.",
@@ -64,7 +64,7 @@ def cost_text(told: EndedRun) -> str:
     cost = f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}"
     series = None if told.facts is None else told.facts.series
     if series is not None and not (told.outcome in UNREAD and series.paid_by == told.release_id):
-        return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for."
+        return f"{series_cost_text(series)}."
     budget = None if told.facts is None else told.facts.budget
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
     if uncharged:
