@@ -68,6 +68,7 @@ def test_check_says_before_a_series_is_paid_that_its_publication_is_uncertain(
     for paid in (False, True):
         assert crowdgate("check", series.policy) == 0
         said = " ".join(capsys.readouterr().out.split())
+        assert "Privacy cost epsilon 2, delta 0.01 for one release" in said
         warned = f"the first release pays epsilon {decimal(planned.epsilon)} for all 3 releases, published or not"
         assert (f"the probability of publication is unknown, and {warned}" in said) is not paid
         assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0

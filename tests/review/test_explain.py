@@ -267,7 +267,8 @@ def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytes
 
 
 def test_figures_of_a_series_are_stated_for_the_whole_series_and_for_one_release(workshop: Workshop) -> None:
-    workshop.edit(workshop.policy, "  publish:", "  series: {releases: 3}\n  publish:")
+    gate = "    - {measure: guarantee_epsilon, at_most: 2}\n"
+    workshop.edit(workshop.policy, "  publish:", f"{gate}  series: {{releases: 3}}\n  publish:")
     plan, text = plan_policy(workshop.policy), explained(workshop.policy)
     series, once = plan.series, plan.guarantee
     assert series is not None
@@ -283,6 +284,7 @@ def test_figures_of_a_series_are_stated_for_the_whole_series_and_for_one_release
     twice = decimal(2 * series.epsilon)
     assert f"F{of_all[1:]}: replacing any one row by other data changes" in text
     assert f"at most e^{twice} =" in text
+    assert "in one release; the budget limits a series" in " ".join(text.split())
     assert "This pays for all 3 releases of the series, those to come included." in text
 
 
