@@ -11,7 +11,7 @@ from prefect.runtime import flow_run
 from prefect.states import Completed
 from pydantic import Field
 
-from crowdgate.cli.release import STEPS
+from crowdgate.cli.release import next_steps
 from crowdgate.errors import ConfigurationError, Crashed, CrowdgateError, Problem
 from crowdgate.kind.run import Request, Result
 from crowdgate.limits import MOST_WORKERS
@@ -135,7 +135,7 @@ def _withheld_message(end: Result) -> str:
         return end.plain
     gates = [f"gate {each.gate}: {each.measured}" for each in end.verdicts if each.public and each.withholds]
     charged = f" {end.cost} {end.left}" if end.left else ""
-    return f"Withheld: {'; '.join(gates)}. {end.plain}{charged} {STEPS}"
+    return f"Withheld: {'; '.join(gates)}. {end.plain}{charged} {next_steps(end)}"
 
 
 def _artifact(result: Result) -> None:

@@ -11,7 +11,7 @@ from crowdgate.errors import ConfigurationError, LedgerRefused, VerificationFail
 from crowdgate.kind.run import Request, Result
 from crowdgate.measures import MEASURES, Aspect
 from crowdgate.pages.index import write_index
-from crowdgate.pages.release import page_after, page_in, requested_page
+from crowdgate.pages.release import page_after, page_in, page_of, requested_page
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.releases.release import release
 from crowdgate.report.report import Report
@@ -47,8 +47,13 @@ def withheld(clinic: Workshop, slot: str) -> Result:
 def test_a_published_release_is_told_outcome_first_with_all_its_verdicts(clinic: Workshop) -> None:
     result = made(clinic, SLOTS[0])
     text = page(clinic, SLOTS[0]).markdown()
-    title = "# Clinic, public-use file, 1 January 2026\n\n**PUBLISHED.**\n\n"
-    assert text.startswith(f"{title}Patients by age and ward. 5 rules were judged. All that block passed.\n")
+    title = "# Clinic (version 1), public-use file, 1 January 2026\n\n**PUBLISHED.**\n\n"
+    assert text.startswith(f"{title}Patients by age and ward. 5 rules were judged. All blocking rules passed.\n")
+    assert "- Approval: none was required\n" in text
+    assert (
+        "- Approval: none was required before the charge; those before pub"
+        in page_of(clinic.release_dir(SLOTS[0])).markdown()
+    )
     public = [each for each in result.verdicts if each.public]
     assert len(public) == 5
     shown = text.replace("pass, nearly failed", "pass")
@@ -80,6 +85,7 @@ def test_a_withheld_run_says_which_rules_withheld_and_that_it_is_paid_for(clinic
     assert "**Withheld: nothing was published.** 1 rule stood against it:" in text
     assert re.search(r"- Released rows: \d+, must be at least 999 \(released\\_rows at least 999\)", text)
     assert "charged although nothing was published" in text
+    assert "5 rules were judged. 1 blocking rule did not pass." in text
     assert "Annex" not in text
     assert "stays charged" in text
     assert "suppressed_share" not in text.replace("\\", "")
@@ -233,7 +239,7 @@ def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Wor
     clinic.edit(clinic.policy, "released_rows, at_least: 0", f"released_rows, at_least: 999, waiver: {waiver}")
     made(clinic, SLOTS[0])
     found = page(clinic, SLOTS[0])
-    assert "All that block passed, but for 1 that failed and is waived." in found.markdown()
+    assert "All blocking rules passed, but for 1 that failed and is waived." in found.markdown()
     html = found.html()
     assert ">&lt;script&gt;x&lt;/script&gt; | [a](b) *c*</td>" in html
     assert not re.search(r"<script|<em>|<b>|<a ", html)
@@ -242,7 +248,7 @@ def test_what_others_wrote_is_no_markup_and_a_waived_failure_is_said(clinic: Wor
 def test_advice_that_was_not_followed_is_said_at_once(clinic: Workshop) -> None:
     clinic.edit(clinic.policy, "released_rows, at_least: 0", "released_rows, at_least: 999, severity: advise")
     made(clinic, SLOTS[0])
-    said = "5 rules were judged. All that block passed. Of those that only advise, 1 did not pass."
+    said = "5 rules were judged. All blocking rules passed. Of the rules that only advise, 1 did not pass."
     assert said in page(clinic, SLOTS[0]).markdown()
 
 

@@ -17,6 +17,7 @@ from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import APPROVED, RECORD_OPENED
 from crowdgate.ledger.key import draw_key
 from crowdgate.number_text import decimal
+from crowdgate.pages.release import page_in, page_of, requested_page
 from crowdgate.planning import approvals
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import plan_policy
@@ -53,6 +54,7 @@ def test_an_approved_release_says_who_approved_it(board: Board, capsys: pytest.C
     folder = board.copy.release_dir(SLOT)
     said = verify(folder, board.copy.ledger, policy=board.copy.policy).manifest
     (given_,) = said.facts.approvals or ()
+    assert f"- Approval: board on {given_.day}\n" in page_of(folder).markdown()
     assert (given_.name, given_.key) == ("board", board.key_id("board"))
     ledger = ledger_at(board.root, None)
     assert ledger.recorded(APPROVED) == [(ID, given_.sha256)]
@@ -233,7 +235,9 @@ def test_before_publication_the_staged_release_waits(board: Board, capsys: pytes
     board.asks(before="publication")
     assert board.approve("board") == 5  # nothing is there that could be approved
     assert crowdgate("release", board.copy.policy, "--as-of", SLOT) == 3
-    assert f"waiting {ID}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"waiting {ID}" in said
+    assert f"The approver reads it with crowdgate report release {ID}." in said
     assert not board.copy.release_dir(SLOT).exists()
     assert board.release() == "waiting"
     assert [entry.state for entry in board.charged()] == ["committed"]
@@ -241,7 +245,39 @@ def test_before_publication_the_staged_release_waits(board: Board, capsys: pytes
     assert "The staged release, which nobody has received: " in capsys.readouterr().out
     assert board.release() == "published"
     verify(board.copy.release_dir(SLOT), board.copy.ledger, policy=board.copy.policy)
+    page = page_in(ledger_at(board.root, None), board.root, ID).markdown()
+    given_ = statement_in(board.file()).predicate.day
+    assert f"- Approval: board on {given_}, before publication\n" in page
+    assert f"| approval | board on {given_}, before publication |" in page
+    board.file().unlink()
+    page = page_in(ledger_at(board.root, None), board.root, ID).markdown()
+    assert "- Approval: an approver whose signed statement is not in this working copy, before publication\n" in page
     assert len(board.charged()) == 1
+
+
+def test_the_page_of_a_staged_release_says_that_it_waits(board: Board) -> None:
+    board.asks(before="publication")
+    assert board.release() == "waiting"
+    (staged,) = (path.parent for path in (board.root / "releases").glob(".*/*/manifest.json"))
+    for release_ in (ID, str(staged)):
+        page = requested_page(release_, None).markdown()
+        assert "**WAITING.**" in page
+        assert "PUBLISHED" not in page
+        assert "**Not published.** It is staged, nobody has received it, and it waits for approval." in page
+        assert "- Approval: it waits for approval before publication\n" in page
+        assert "released_rows" in page  # the rules, so that the approver can judge them
+        assert "charged whatever the approver decides" in page
+
+
+def test_the_page_of_a_staged_release_without_its_policy_is_not_that_of_a_published_one(board: Board) -> None:
+    board.asks(before="publication")
+    assert board.release() == "waiting"
+    (staged,) = (path.parent for path in (board.root / "releases").glob(".*/*/manifest.json"))
+    board.copy.policy.unlink()
+    for release_ in (ID, str(staged)):
+        page = requested_page(release_, None).markdown()
+        assert "**CANNOT TELL.**" in page
+        assert "PUBLISHED" not in page
 
 
 def test_the_first_release_waits_although_it_is_charged(board: Board) -> None:

@@ -1,6 +1,7 @@
 """A release that a gate would almost surely withhold ends before its charge, unless a person charges it anyway."""
 
 import json
+import re
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -9,9 +10,12 @@ import pytest
 
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.key import draw_key
+from crowdgate.pages.release import page_after
 from crowdgate.planning.budget_left import ledger_of
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases.release import release
+from crowdgate.review.check import check
+from crowdgate.review.check_page import check_report
 from crowdgate.sampling import SecretKey
 from tests.workshop import Workshop, crowdgate
 
@@ -68,11 +72,29 @@ def test_the_next_release_of_a_hopeless_policy_is_held_and_not_charged(
     assert crowdgate("release", hopeless.policy, "--as-of", NEXT, "--json") == 3
     said = json.loads(capsys.readouterr().out)
     assert (said["outcome"], said["path"], said["verdicts"]) == ("held", None, [])
-    assert "by 3 past runs: " in said["plain"]
+    assert "(the policy's minimum), by 3 past runs: " in said["plain"]
     assert crowdgate("release", hopeless.policy, "--as-of", NEXT) == 3
-    assert "Nothing was read, and nothing is charged" in capsys.readouterr().out
+    terminal = capsys.readouterr().out
+    assert "Nothing was read, and nothing is charged" in terminal
+    assert all(option in terminal for option in ("Change the policy", "charge this release anyway", "publish nothing"))
     assert charged(hopeless) == OLD
     assert not hopeless.release_dir(NEXT).exists()
+
+
+def test_the_page_of_a_check_is_that_of_a_held_release(hopeless: Workshop) -> None:
+    """Regression: the check once showed a charge, which a held release is not."""
+    found = page_after(at_the_next_slot(hopeless.policy)).markdown()
+    checked = check_report(check(hopeless.policy)).markdown()
+    cost = "- Privacy cost: nothing is charged (epsilon 2, delta 0.01 if it is read).\n"
+    left = re.findall(r"- Budget left: (.*)\.\n", found)[0]
+    assert cost in found
+    assert cost in checked
+    assert f"- Budget left: now {left}; the same afterwards, as nothing is charged.\n" in checked
+    assert "Next step: change the limit in “released\\_rows at least 900”, or charge" in checked
+    assert [row for row in ("Change the policy", "Charge it anyway", "Publish nothing") if f"| {row} |" in found] == [
+        "Change the policy", "Charge it anyway", "Publish nothing",
+    ]  # fmt: skip
+    assert "Change the limit" not in found
 
 
 def test_the_earlier_slot_is_still_reported_and_not_held(hopeless: Workshop) -> None:

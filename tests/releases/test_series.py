@@ -1,6 +1,7 @@
 """A series from its policy to its releases: what commands say of it, what is charged, and what a release states."""
 
 import json
+import re
 import shutil
 from fractions import Fraction
 from pathlib import Path
@@ -57,6 +58,21 @@ def test_three_releases_are_charged_once_by_their_joint_law(
         facts = json.loads((released(series, day) / "manifest.json").read_text())["facts"]
         said = {"paid_by": "clinic/1/2030-01-02", "releases": 3, "delta": "0.03", "epsilon": facts["spent"]["epsilon"]}
         assert facts["series"] == said
+
+
+def test_check_says_before_a_series_is_paid_that_its_publication_is_uncertain(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planned = plan_policy(series.policy).series
+    assert planned is not None
+    for paid in (False, True):
+        assert crowdgate("check", series.policy) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert "Privacy cost epsilon 2, delta 0.01 for one release" in said
+        warned = f"the first release pays epsilon {decimal(planned.epsilon)} for all 3 releases, published or not"
+        assert (f"the probability of publication is unknown, and {warned}" in said) is not paid
+        assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 0
+        capsys.readouterr()
 
 
 def test_a_plan_states_what_releases_would_cost_as_a_series(
@@ -121,10 +137,13 @@ def test_commands_state_the_series_before_and_after_its_first_release(
 def test_the_ledger_and_the_budget_page_name_the_payer_of_each_later_slot(
     series: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for day in (2, 1):
+    payer, planned = "clinic/1/2030-01-02", plan_policy(series.policy).series
+    assert planned is not None
+    cost = f"epsilon {decimal(planned.epsilon)}, delta 0.03 for a series of 3 releases, which {payer} paid for"
+    for day, paid in ((2, cost), (1, f"none further ({cost})"), (1, f"none further ({cost})")):
+        capsys.readouterr()
         assert crowdgate("release", series.policy, "--as-of", f"2030-01-0{day}") == 0
-    capsys.readouterr()
-    payer = "clinic/1/2030-01-02"
+        assert f"Privacy cost: {paid}." in capsys.readouterr().out
     assert crowdgate("ledger", "show") == 0
     shown = capsys.readouterr().out.splitlines()
     of_slot = [line for line in shown if "clinic/1/2030-01-01" in line]
@@ -136,6 +155,34 @@ def test_the_ledger_and_the_budget_page_name_the_payer_of_each_later_slot(
     page = capsys.readouterr().out
     assert page.count(f"paid by {payer}") == 1
     assert page.count("pays for a series of 3 releases") == 1
+    assert f"1 of 3 releases are left of the series that {payer} paid for." in page
+
+
+def test_a_withheld_slot_of_a_paid_series_offers_the_next_one_for_nothing(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    series.edit(series.policy, "measure: released_rows, at_least: 0", "measure: released_rows, at_least: 100000")
+    for _ in range(2):  # the second time, the outcome of the first is repeated
+        assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 3
+        said = capsys.readouterr().out
+        assert "for a series of 3 releases, which clinic/1/2030-01-01 paid for." in said
+        assert "Or make the next slot of the series, if one is left: it costs nothing more." in said
+    assert crowdgate("report", "release", "clinic/1/2030-01-01", "--json") == 0
+    (listed,) = re.findall(r"\{[^{}]*Make the next slot[^{}]*\}", capsys.readouterr().out)
+    row = json.loads(listed)["rows"][0]
+    assert (row[0], row[2]) == ("Make the next slot", "none")
+
+
+def test_a_series_that_is_withheld_before_data_are_read_costs_nothing(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its first slot pays only if it reads, so none is offered for nothing."""
+    gate = "    - {measure: released_rows"
+    series.edit(series.policy, gate, f"    - {{measure: guarantee_epsilon, at_most: 1}}\n{gate}")
+    assert crowdgate("release", series.policy, "--as-of", "2030-01-01") == 3
+    said = capsys.readouterr().out
+    assert "Privacy cost: none, as nothing is charged." in said
+    assert "next slot" not in said
 
 
 @pytest.mark.thorough

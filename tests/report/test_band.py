@@ -16,6 +16,11 @@ def legend(before: Fraction, this: Fraction) -> list[str]:
     return re.findall(r'<li class="[a-z]+">([^<]*)</li>', shown)
 
 
+def test_the_legend_begins_with_the_amount() -> None:
+    shown = band_html(Band("PUBLISHED", "title", shares=BudgetShares("epsilon", Fraction(0), Fraction(1, 4))))
+    assert '<ul class="legend"><li>Epsilon:</li><li class="before">' in shown
+
+
 @pytest.mark.parametrize(
     ("before", "this", "expected"),
     [

@@ -266,6 +266,28 @@ def test_nothing_that_a_policy_states_is_markup(workshop: Workshop, capfd: pytes
     assert "<script" not in explain_policy(workshop.policy).markdown().replace("\\<script", "")
 
 
+def test_figures_of_a_series_are_stated_for_the_whole_series_and_for_one_release(workshop: Workshop) -> None:
+    gate = "    - {measure: guarantee_epsilon, at_most: 2}\n"
+    workshop.edit(workshop.policy, "  publish:", f"{gate}  series: {{releases: 3}}\n  publish:")
+    plan, text = plan_policy(workshop.policy), explained(workshop.policy)
+    series, once = plan.series, plan.guarantee
+    assert series is not None
+    of_all = "for the whole series of 3 releases"
+    for each, about in ((series, of_all), (once, "for one release")):
+        assert f"**Epsilon is {decimal(each.epsilon)} {about}.**" in text
+        assert f"**Delta is {decimal(each.delta)} {about}.**" in text
+        epsilon, delta = group(each.epsilon, each.delta, 4)
+        assert f"epsilon {decimal(epsilon)} and delta {decimal(delta)} {about}" in text
+        factor = f"at most e^{decimal(each.epsilon)} ="
+        assert f"F{about[1:]}: adding or removing any one row changes the probability of any set" in text
+        assert factor in text
+    twice = decimal(2 * series.epsilon)
+    assert f"F{of_all[1:]}: replacing any one row by other data changes" in text
+    assert f"at most e^{twice} =" in text
+    assert "in one release; the budget limits a series" in " ".join(text.split())
+    assert "This pays for all 3 releases of the series, those to come included." in text
+
+
 def test_what_check_warns_of_is_told_at_the_beginning(workshop: Workshop) -> None:
     workshop.edit(workshop.policy, "singletons, at_most: 500", "singletons, at_least: 500")
     text = explained(workshop.policy)
@@ -280,8 +302,11 @@ def test_no_data_are_needed(workshop: Workshop) -> None:
 
 
 def test_what_is_left_by_the_ledger_is_told_where_it_is_at_hand(workshop: Workshop) -> None:
-    for left in ("enough for 3 such releases", "enough for 2 such releases"):
+    after_one = "now epsilon 4 of 6, delta 0.02 of 0.03; after this release epsilon 2, delta 0.01."
+    before = "now epsilon 6 of 6, delta 0.03 of 0.03; after this release epsilon 4, delta 0.02."
+    for left, both in (("enough for 3 such releases", before), ("enough for 2 such releases", after_one)):
         assert left in explained(workshop.policy)
+        assert f"- Budget left: {both}\n" in explain_policy(workshop.policy).markdown()
         assert crowdgate("release", workshop.policy, "--as-of", "2030-01-01") == 0
     assert "Budget left" not in explained(ROOT / DEMO_POLICY)
 

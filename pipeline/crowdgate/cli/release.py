@@ -23,8 +23,13 @@ from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.releases.release import release as run_release
 
 STEPS = "Next: change the limit in a new version of the policy, or accept that nothing is published."
-NEXT = f"{STEPS} For the details run crowdgate record show {{id}}; each access is recorded."
-"""Last line of a withheld release; STEPS is its public part."""
+NEXT_SLOT = "Or make the next slot of the series, if one is left: it costs nothing more."
+DETAILS = "For the details run crowdgate record show {id}; each access is recorded."
+
+
+def next_steps(result: Result) -> str:
+    """Return the public part of the last line of a withheld release."""
+    return f"{STEPS} {NEXT_SLOT}" if result.in_paid_series else STEPS
 
 
 def release(
@@ -127,6 +132,7 @@ def show(result: Result | DryRun, as_json: bool) -> None:
         typer.echo(f"{result.cost} {result.left}".rstrip())
         typer.echo(result.plain)
         print_verdicts(result.verdicts)
-        typer.echo(NEXT.format(id=result.release_id) if result.path is None else str(result.path))
+        details = DETAILS.format(id=result.release_id)
+        typer.echo(f"{next_steps(result)} {details}" if result.path is None else str(result.path))
     if isinstance(result, DryRun) or result.outcome != "published":
         raise typer.Exit(WITHHELD)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,8 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.measures.guarantees import kept_costs
-from crowdgate.planning.published_places import released_folder
+from crowdgate.planning.later_approvals import waits_for_approval
+from crowdgate.planning.published_places import released_folder, staged_or_moved_folder
 from crowdgate.signing.statement import WithdrawalStatement, withdrawal_text
 from crowdgate.system.regular_files import plain_file, read_bounded
 
@@ -53,7 +54,8 @@ class EndedRun:
     series.
 
     `verdicts` are the public ones (None: unknown, for the reason `why`). `said` is the manifest of a published run.
-    `facts` are what its page names first.
+    `facts` are what its page names first. `later_approvals` are the approvers before publication, each with the day
+    (None: unknown).
     """
 
     release_id: str
@@ -65,6 +67,7 @@ class EndedRun:
     said: Manifest | None = None
     why: str | None = None
     facts: RunDescription | None = None
+    later_approvals: tuple[str, ...] | None = None
 
     @property
     def policy(self) -> str:
@@ -88,6 +91,13 @@ def of_manifest(said: Manifest) -> EndedRun:
     plain, facts = f"{_summary(said)} {said.use_text}".rstrip(), facts_of_manifest(said)
     cost = facts.charged((said.guarantee.epsilon, said.guarantee.delta))
     return EndedRun(said.release.id, "published", *cost, plain, verdicts, said, facts=facts)
+
+
+def of_staged(said: Manifest, root: Path) -> EndedRun:
+    """Return the facts about a staged run, from its manifest: it waits if the policy in the working copy `root` asks
+    for approval before publication, and otherwise its run was stopped before it published."""
+    outcome = "waiting" if waits_for_approval(root, said.release.id) else ENDED[State.COMMITTED]
+    return replace(of_manifest(said), outcome=outcome)
 
 
 def _summary(said: Manifest) -> str:
@@ -117,7 +127,10 @@ def of_entry(ledger: Ledger, root: Path, entry: Entry) -> EndedRun:
     """
     stated: Mapping[str, Any] = {}
     try:
-        if entry.state in (State.PUBLISHED, State.COMMITTED) and entry.destination is not None:
+        if entry.state is State.COMMITTED and entry.destination is not None:
+            folder = staged_or_moved_folder(ledger, root, entry.release_id, entry.destination)
+            return of_staged(_read(folder / manifest.NAME, entry.manifest_digest), root)
+        if entry.state is State.PUBLISHED and entry.destination is not None:
             folder = released_folder(ledger, root, entry.destination)
             return of_manifest(_read(folder / manifest.NAME, entry.manifest_digest))
         if entry.state is State.WITHDRAWN:

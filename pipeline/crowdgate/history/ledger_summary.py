@@ -3,7 +3,8 @@
 Each item names its line of the journal, with time and author.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from math import floor
 from typing import Any
@@ -24,6 +25,7 @@ from crowdgate.ledger.ledger import Entry, Ledger
 from crowdgate.ledger.schema import ENTRIES, FILTERS, POPULATIONS, SERIES, TOTALS
 from crowdgate.ledger.series import SeriesSlot
 from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID, WITHDRAWN
+from crowdgate.ledger.values import State
 from crowdgate.number_text import exact_text, rounded
 from crowdgate.planning.budgets import budget_left_text, budgets_json
 
@@ -100,6 +102,16 @@ def summary_lines(listing: dict[str, Any]) -> Iterator[str]:
         yield f"  audit on the confidential table of {look['population']} ({_written_by(look)})"
     for look in listing["tables_measured"]:
         yield f"  anonymity sets of the confidential table of {look['population']} ({_written_by(look)})"
+
+
+def series_left(releases: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield a sentence for each paid series of entries of `releases` on how many of its releases are left."""
+    charged = [each for each in releases if "series" in each and each["state"] != State.VOID]
+    taken = Counter(each["series"]["paid_by"] for each in charged)
+    for each in charged:
+        if each["series"]["paid_by"] == each["release_id"]:
+            payer, of = each["release_id"], each["series"]["releases"]
+            yield f"{of - taken[payer]} of {of} releases are left of the series that {payer} paid for."
 
 
 def series_text(entry: dict[str, Any]) -> str:

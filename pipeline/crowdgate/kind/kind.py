@@ -99,12 +99,17 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     @property
     @abstractmethod
     def serves(self) -> str:
-        """Phrase for the uses of releases of this kind."""
+        """Phrase for the data of releases of this kind, and what they are good for."""
 
     @property
     @abstractmethod
     def product(self) -> str:
         """Noun for a release of this kind in titles."""
+
+    @property
+    @abstractmethod
+    def fit(self) -> str:
+        """Phrase for the uses that releases of this kind allow."""
 
     @property
     @abstractmethod

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from crowdgate import manifest
+from crowdgate.kind.run_facts import series_cost_text
 from crowdgate.number_text import decimal
 from crowdgate.publish.publisher import StagedRelease, staged_folder
 from crowdgate.system.notebook_page import ShownInNotebooks
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.kind.run_facts import RunDescription
     from crowdgate.ledger.ledger import Ledger, Reservation
+    from crowdgate.manifest import SeriesFields
     from crowdgate.publish.register import Register
     from crowdgate.risk.class_sizes import ClassSizes
     from crowdgate.sources import Source
@@ -63,7 +65,8 @@ class Result(ShownInNotebooks):
     """The public outcome of a release; `plain` states it in a sentence, `use` what the data can be used for.
     `left` says what is left of the budget after a charge, `low` warns if it is little. `repeated`: an earlier run had
     this outcome. A release that was held ended before it was charged; one that waits is charged and staged, and is
-    published after its approval. `facts` are what its page names first (None: its manifest states them)."""
+    published after its approval. `facts` are what its page names first (None: its manifest states them), `series` is
+    that of a release, if its policy declares one."""
 
     __repr__ = short_repr
 
@@ -78,11 +81,26 @@ class Result(ShownInNotebooks):
     left: str = ""
     low: str = ""
     facts: RunDescription | None = None
+    series: SeriesFields | None = None
 
     @property
     def cost(self) -> str:
-        """The privacy cost, in a sentence."""
-        return f"Privacy cost: epsilon {decimal(self.guarantee.epsilon)}, delta {decimal(self.guarantee.delta)}."
+        """The privacy cost that was charged, in a sentence: for a series what its first release paid."""
+        once = f"epsilon {decimal(self.guarantee.epsilon)}, delta {decimal(self.guarantee.delta)}"
+        budget = None if self.facts is None else self.facts.budget
+        if self.series is not None and self.series.paid_by != self.release_id:
+            return f"Privacy cost: none further ({series_cost_text(self.series)})."
+        if self.outcome == "withheld" and budget is not None and not budget.charged:
+            return "Privacy cost: none, as nothing is charged."
+        return f"Privacy cost: {once if self.series is None else series_cost_text(self.series)}."
+
+    @property
+    def in_paid_series(self) -> bool:
+        """True if the series of this run was paid for, so that its next slot costs nothing more."""
+        if self.series is None:
+            return False
+        budget = None if self.facts is None else self.facts.budget
+        return self.series.paid_by != self.release_id or self.repeated or (budget is not None and budget.charged)
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""

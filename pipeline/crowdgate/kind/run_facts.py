@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 Amounts = tuple[Fraction, Fraction]
 """Epsilon and delta."""
 NAMES = ("epsilon", "delta")
+
+
+def uncharged_text(cost: str) -> str:
+    """Return that a run which read nothing is not charged, with the `cost` of reading."""
+    return f"nothing is charged ({cost} if it is read)."
+
+
+def series_cost_text(series: SeriesFields) -> str:
+    """Return the privacy cost of a series, rounded up, with the release that paid for it."""
+    cost = f"epsilon {decimal(series.epsilon)}, delta {decimal(series.delta)}"
+    return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for"
 
 
 @dataclass(frozen=True)
@@ -53,9 +65,18 @@ class RunBudget:
         """The budget left after the run, rounded down."""
         if self.used is not None:
             return f"{decimal(100 * self.shares.left, 3, Rounding.DOWN)} % of the lifetime budget."
-        left = (max(Fraction(0), cap - after) for cap, after in zip(self.cap, self.after, strict=True))
-        amounts = zip(NAMES, left, self.cap, strict=True)
+        amounts = zip(NAMES, self._left, self.cap, strict=True)
         return f"{', '.join(f'{name} {decimal(of, 6, Rounding.DOWN)} of {decimal(cap)}' for name, of, cap in amounts)}."
+
+    @property
+    def left_amounts(self) -> str:
+        """Epsilon and delta left after the run, rounded down, without the registered amounts."""
+        pairs = zip(NAMES, self._left, strict=True)
+        return ", ".join(f"{name} {decimal(of, 6, Rounding.DOWN)}" for name, of in pairs)
+
+    @property
+    def _left(self) -> Iterator[Fraction]:
+        return (max(Fraction(0), cap - after) for cap, after in zip(self.cap, self.after, strict=True))
 
 
 @dataclass(frozen=True)

@@ -43,11 +43,16 @@ def recorded_approvals(written: Iterable[JournalLine], release_id: str, before: 
     """Return how many approvals of a release the journal holds: those before its data were read (`charge`), or those
     after it was committed (`publication`).
     """
+    return len({line.commitment for line in approval_lines(written, release_id, before)})
+
+
+def approval_lines(written: Iterable[JournalLine], release_id: str, before: str) -> list[JournalLine]:
+    """Return the journal lines of the approvals of a release before this step (see `recorded_approvals`)."""
     own = [line for line in written if line.subject == release_id]
     turn = {"charge": READING, "publication": COMMITTED}[before]
     at = next((at for at, line in enumerate(own) if line.event == turn), len(own))
     part = own[:at] if before == "charge" else own[at:]
-    return len({line.commitment for line in part if line.event == APPROVED})
+    return [line for line in part if line.event == APPROVED]
 
 
 def accesses(written: Iterable[JournalLine]) -> list[JournalLine]:

@@ -148,17 +148,18 @@ def _of_guarantee(
 
 EPSILON = _of_guarantee(
     "guarantee_epsilon",
-    "how much a person can change what is released: epsilon of the whole release",
+    "how much a person can change what is released: epsilon of one whole release, also in a series",
     "It limits epsilon: how much the data of any one person can change what is released, the protection and the rules"
-    " that are\npaid for together. It repeats the promise above, so that nobody can loosen that by a slip.",
+    " that are\npaid for together, in one release; the budget limits a series. It repeats the promise above, so that"
+    " nobody can\nloosen that by a slip.",
     _epsilon,
     NOT_NEGATIVE,
 )
 DELTA = _of_guarantee(
     "guarantee_delta",
-    "with which probability a person can change it by more: delta of the whole release",
-    "It limits delta: the probability that the limit by epsilon leaves out. It repeats the promise above, so that"
-    " nobody can\nloosen that by a slip.",
+    "with which probability a person can change it by more: delta of one whole release, also in a series",
+    "It limits delta: the probability that the limit by epsilon leaves out, in one release. It repeats the promise"
+    " above, so that\nnobody can loosen that by a slip.",
     _delta,
     SHARE,
 )

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import LedgerRefused
-from crowdgate.history.ledger_summary import ledger_summary, series_text, used_part
+from crowdgate.history.ledger_summary import ledger_summary, series_left, series_text, used_part
 from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kind.run_facts import RunBudget
@@ -101,6 +101,8 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     paid = ("series",) if any(map(series_text, releases)) else ()
     rows = ((each["release_id"], each["state"], *_short(each), *(series_text(each) for _ in paid)) for each in releases)
     yield table_section("Releases", ("release", "ended", *AMOUNTS, *paid), rows)
+    if left := list(series_left(releases)):
+        yield Section("Paid series", points=left)
     looks = (
         f"{each['release_id']} ({_where(each)})" for each in summary["records_opened"] if each["release_id"] in ids
     )

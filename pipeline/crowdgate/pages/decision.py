@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.section import Section, table_section
+from crowdgate.pages.approvals import approval_text
 from crowdgate.policy.policy import CONTEXT
 
 if TYPE_CHECKING:
     from crowdgate.history.ended_run import EndedRun
 
 NOT_STATED = "not stated in the policy"
-NO_APPROVAL = "no approval is recorded"
 
 
 def decision_section(told: EndedRun) -> Iterator[Section]:
@@ -20,11 +20,6 @@ def decision_section(told: EndedRun) -> Iterator[Section]:
     about = None if told.facts is None else told.facts.about
     if about is None:
         return
-    rows = [("owner", about.owner), ("approved by", _approvals(told))]
+    rows = [("owner", about.owner), ("approval", approval_text(told))]
     rows += [(name.replace("_", " "), getattr(about, name) or NOT_STATED) for name in CONTEXT]
     yield table_section("Decision", ("question", "answer"), rows)
-
-
-def _approvals(told: EndedRun) -> str:
-    given = () if told.said is None else told.said.facts.approvals or ()
-    return ", ".join(f"{each.name} on {each.day}" for each in given) or NO_APPROVAL

@@ -1,4 +1,4 @@
-"""Options after a run that published nothing: the budget left, earlier outcomes of its rules, and three next steps."""
+"""Options after a run that published nothing: the budget left, earlier outcomes of its rules, and the next steps."""
 
 from __future__ import annotations
 
@@ -29,22 +29,27 @@ OF_NO_CHARGE = "unknown (a lifetime budget in Renyi divergences): see crowdgate 
 """The budget left after a run like one that was not charged to a budget in Renyi divergences."""
 TAIL = Fraction(1, 40)
 """The probability that a limit of the forecast is wrong, on each side."""
-TRY = {
-    "withheld": (
-        "Change the limit",
-        "A new version of the policy states another limit, with its reason.",
-    ),
-    "held": (
-        "Charge it anyway",
-        "crowdgate release --anyway REASON, if the table has changed. The journal records the reason.",
-    ),
-}
-"""The first option, by the outcome of the run."""
+LIMIT = ("Change the limit", "A new version of the policy states another limit, with its reason.")
+POLICY = (
+    "Change the policy",
+    "A new version states another limit, with its reason, or other levels or parameters. Check it with crowdgate plan"
+    " before anything is charged.",
+)
+ANYWAY = (
+    "Charge it anyway",
+    "crowdgate release --anyway REASON, if the table has changed. The journal records the reason.",
+)
 MECHANISM = (
     "Change the table or the mechanism",
     "Cells are corrected at the source, or a new version of the policy states other levels or parameters. Check it"
     " with crowdgate plan before anything is charged.",
 )
+SLOT = (
+    "Make the next slot",
+    "The series is paid for. While it has releases left, its next slot costs nothing more, and leaves a gap here.",
+)
+TRY = {"withheld": (LIMIT, MECHANISM), "held": (POLICY, ANYWAY)}
+"""The options with another release, by the outcome of the run."""
 STOP = ("Publish nothing", "Recipients get no data. The runs stay in the ledger.")
 
 
@@ -97,8 +102,10 @@ def _options(told: EndedRun) -> Iterator[tuple[str, str, str, str]]:
         f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}",
         UNKNOWN if budget is None else _after(budget, (told.epsilon, told.delta)),
     )
-    yield *TRY[told.outcome], *((NOTHING, now) if _is_paid(told) else further)
-    yield *MECHANISM, *further
+    if told.outcome == "withheld" and is_paid_series(told):
+        yield *SLOT, NOTHING, now
+    for option in TRY[told.outcome]:
+        yield *option, *((NOTHING, now) if option is ANYWAY and _is_paid(told) else further)
     yield *STOP, STAYS if budget is not None and budget.charged else NOTHING, now
 
 
@@ -106,6 +113,14 @@ def _is_paid(told: EndedRun) -> bool:
     """Return whether the same run, charged anyway, is a further slot of a series that was paid for."""
     series = None if told.facts is None else told.facts.series
     return told.outcome == "held" and series is not None and series.paid_by != told.release_id
+
+
+def is_paid_series(told: EndedRun) -> bool:
+    """Return whether a run belongs to a series that was paid for, by this run or an earlier one."""
+    facts = told.facts
+    if facts is None or facts.series is None:
+        return False
+    return facts.series.paid_by != told.release_id or (facts.budget is not None and facts.budget.charged)
 
 
 def _after(budget: RunBudget, cost: tuple[Fraction, Fraction]) -> str:

@@ -11,14 +11,14 @@ from crowdgate.forecast.compare import KindComparison
 from crowdgate.forecast.needs import need_error, needs_of
 from crowdgate.forecast.outlook import Outlook
 from crowdgate.forecast.target_search import MechanismProposal, TargetAnswer
-from crowdgate.kind.band import Band, Tone
+from crowdgate.kind.band import Band
 from crowdgate.kind.forecast import Basis, CellErrors, Chart, Figure
 from crowdgate.kind.listing import Column, Listing, json_value, text_listing
 from crowdgate.kind.section import ANNEX, Section, table_section
 from crowdgate.number_text import BOUND, SHARE, Value, decimal, format_value
 from crowdgate.planning.budget_left import guarantee_sentences, informed_text
 from crowdgate.planning.cost_text import cost_rows
-from crowdgate.planning.policy_band import policy_band
+from crowdgate.planning.policy_band import PolicyOutcome, policy_band
 from crowdgate.report.report import Report
 
 WEIGHTS = tuple(f"at the weight 1/({divisor:,} n)" for divisor in STATED_DIVISORS)
@@ -27,6 +27,8 @@ BY_WEIGHT = (
     " release fits exactly one row. Bounds: the greatest probability for a predicate chosen with the releases, for"
     " one row, and for one of the sampled rows."
 )
+NEXT = "check the policy with crowdgate check, then release it with crowdgate release."
+REFUSED = "change the policy or the budget: the ledger would refuse this release."
 TOO_LITTLE = (
     "Nothing: too little is known of the released attributes (public margins, or counts that are given), or they have"
     " too many classes."
@@ -51,13 +53,12 @@ class PlanReport:
     def _band(self) -> Band:
         """Return the band of the plan: held and refused releases are named first."""
         found = self.found
-        outcome: tuple[str, Tone] = ("PLAN", "plain")
-        step = "check the policy with crowdgate check, then release it with crowdgate release."
+        outcome = PolicyOutcome("PLAN", "plain", NEXT)
         if found.standing.refused is not None:
-            outcome, step = ("REFUSED", "bad"), "change the policy or the budget: the ledger would refuse this release."
+            outcome = PolicyOutcome("REFUSED", "bad", REFUSED, charged=False)
         elif found.chances.holds:
-            outcome, step = ("HELD", "open"), "change a limit below, or charge the release anyway: --anyway REASON."
-        return policy_band(found.plan, found.standing.left, "plan", outcome, step)
+            outcome = PolicyOutcome("WOULD BE HELD", "open", found.chances.step_if_held, charged=False)
+        return policy_band(found.plan, found.standing.left, "plan", outcome)
 
     def _json(self) -> dict[str, Any]:
         compared = {} if self.beside is None else {"compared": self.beside.to_json()}

@@ -13,12 +13,14 @@ from crowdgate.audit.audits import AUDITS
 from crowdgate.audit.common.record_names import record_file
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
-from crowdgate.history.ended_run import of_entry, of_manifest, of_result, of_tombstone
+from crowdgate.history.ended_run import of_entry, of_manifest, of_result, of_staged, of_tombstone
 from crowdgate.kinds import KINDS
+from crowdgate.ledger.transitions import RESTORED
 from crowdgate.ledger.values import State
 from crowdgate.pages.run_report import run_report
+from crowdgate.planning.later_approvals import later_approvers
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
-from crowdgate.planning.published_places import released_folder
+from crowdgate.planning.published_places import is_staged, released_folder, staged_or_moved_folder
 from crowdgate.publish.tombstone import has_tombstone, read_tombstone
 from crowdgate.signing.keys import public_keys
 from crowdgate.system import permissions
@@ -42,7 +44,9 @@ def page_of(folder: Path, keys: Sequence[Path] = ()) -> Report:
     """
     trusted = tuple(key for path in keys for key in public_keys(path))
     found = Verification(folder, KINDS, ATTACHMENTS, trusted)
-    return _verified_page(found, [of_manifest(found.run())])
+    said = found.run()
+    told = of_staged(said, Path.cwd()) if is_staged(folder) else of_manifest(said)
+    return _verified_page(found, [told])
 
 
 def page_after(result: Result) -> Report:
@@ -59,20 +63,35 @@ def page_in(ledger: Ledger, root: Path, release_id: str) -> Report:
     if entry is None:
         raise LedgerRefused(f"{release_id} is not in the ledger {ledger.id}; `crowdgate ledger show` lists what is")
     past = [of_entry(ledger, root, each) for each in _before(ledger, entry)]
-    if entry.state is not State.PUBLISHED or entry.destination is None:
+    if entry.state not in (State.PUBLISHED, State.COMMITTED) or entry.destination is None or past[-1].said is None:
         return run_report(past)
-    found = Verification(released_folder(ledger, root, entry.destination), KINDS, ATTACHMENTS, ledger=ledger)
+    folder = (
+        released_folder(ledger, root, entry.destination)
+        if entry.state is State.PUBLISHED
+        else staged_or_moved_folder(ledger, root, release_id, entry.destination)
+    )
+    found = Verification(folder, KINDS, ATTACHMENTS, ledger=ledger)
     found.run()
-    return _verified_page(found, past)
+    return _verified_page(found, past, root)
 
 
-def _verified_page(found: Verification, past: Sequence[EndedRun]) -> Report:
+def _verified_page(found: Verification, past: Sequence[EndedRun], root: Path | None = None) -> Report:
     """Return the page of a release that a verification accepted, with the pictures of its kind and its audits."""
     by = VerifiedRelease(
         found.manifest, found.signed, bool(found.trusted), None if found.ledger is None else found.ledger.id
     )
     pictures = found.kind.pictures(found.manifest, found.contents)
-    return run_report(past, pictures, _audits(found.folder, found.manifest), by.origin)
+    last = replace(past[-1], later_approvals=None if root is None else _later_approvals(found, root))
+    return run_report([*past[:-1], last], pictures, _audits(found.folder, found.manifest), by.origin)
+
+
+def _later_approvals(found: Verification, root: Path) -> tuple[str, ...] | None:
+    """Return the approvers before publication; None without the journal lines of the run, which a ledger lost that
+    restored it."""
+    ledger, release_id = found.ledger, found.manifest.release.id
+    if ledger is None or ledger.place(release_id).event == RESTORED:
+        return None
+    return later_approvers(ledger, root, release_id)
 
 
 def private_page(release_id: str, to: Path | None, ledger: str | None) -> Report:

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.band import Band, Tone
+from crowdgate.kind.run_facts import series_cost_text, uncharged_text
 from crowdgate.kind.section import paragraph
 from crowdgate.number_text import decimal, whole
+from crowdgate.pages.approvals import approval_text
 from crowdgate.planning.titles import run_title
 
 if TYPE_CHECKING:
@@ -17,19 +19,26 @@ CANNOT_TELL = "cannot tell"
 TONES: dict[str, Tone] = {"published": "good", "withheld": "bad", "withdrawn": "bad", "held": "open", "waiting": "open"}
 SHOWN = {*TONES, "not read"}
 """The outcomes that a band names; of any other it is unknown whether data were published."""
-UNREAD = ("not read", "held", "waiting")
+UNREAD = ("not read", "held")
 """The outcomes of runs that read no table yet."""
 UNKNOWN = "unknown (no manifest and no public record here)"
 BUDGET_UNKNOWN = "unknown (the ledger was not read): see crowdgate report budget."
 NEXT = {
     "published": "hand out the folder with its README. Recipients check it with crowdgate verify.",
-    "withheld": "choose one of the three options under “What you can do now”.",
-    "held": "choose one of the three options under “What you can do now”.",
-    "waiting": "have it approved (crowdgate approve), then run the command again.",
+    "withheld": "choose one of the options under “What you can do now”.",
+    "held": "choose one of the options under “What you can do now”.",
+    "waiting": "have it approved (crowdgate approve), then run the same crowdgate release again.",
     "withdrawn": "stop using copies of this release.",
     "not read": "correct what stopped the run, then release this slot again.",
     CANNOT_TELL: "see its state with crowdgate ledger show before you release anything else.",
 }
+
+
+CHARGED = {
+    "withheld": ", charged although nothing was published",
+    "waiting": ", charged whatever the approver decides",
+}
+"""The charge of a run that published nothing, by its outcome."""
 
 
 def shown_outcome(told: EndedRun) -> str:
@@ -55,12 +64,12 @@ def cost_text(told: EndedRun) -> str:
     cost = f"epsilon {decimal(told.epsilon)}, delta {decimal(told.delta)}"
     series = None if told.facts is None else told.facts.series
     if series is not None and not (told.outcome in UNREAD and series.paid_by == told.release_id):
-        return f"{cost} for a series of {series.releases} releases, which {series.paid_by} paid for."
+        return f"{series_cost_text(series)}."
     budget = None if told.facts is None else told.facts.budget
     uncharged = told.outcome != "published" and budget is not None and not budget.charged
     if uncharged:
-        return f"nothing is charged ({cost} if it is read)."
-    return f"{cost}, charged although nothing was published." if told.outcome == "withheld" else f"{cost}."
+        return uncharged_text(cost)
+    return f"{cost}{CHARGED.get(told.outcome, '')}."
 
 
 def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:
@@ -70,6 +79,8 @@ def _facts(told: EndedRun) -> Iterator[tuple[str, str]]:
     if facts is not None:
         people = "" if facts.people is None else f", at most {whole(facts.people)} people"
         yield "Population", f"{facts.population}{people}"
+    if told.outcome in ("published", "waiting"):
+        yield "Approval", approval_text(told)
     _, version, slot = told.release_id.split("/")
     yield "Policy version", version
     yield "Slot", slot

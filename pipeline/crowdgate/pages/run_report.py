@@ -82,6 +82,9 @@ def _outcome(told: EndedRun) -> Iterator[Section]:
     """Yield the rules that stood against a withheld release, or the reason why nothing was read."""
     if told.outcome in UNREAD and told.plain:
         yield Section("", [told.plain])
+    if told.outcome == "waiting":
+        why = "It is staged, nobody has received it, and it waits for approval."
+        yield Section("", [Lead("Not published.", why if told.said is not None else told.plain)])
     stopped = list(withholding_gates(told.verdicts or ()))
     if told.outcome == "withheld" and stopped:
         rules = f"{len(stopped)} rule{'' if len(stopped) == 1 else 's'} stood against it:"
@@ -96,7 +99,8 @@ def _privacy(told: EndedRun) -> Iterator[Section]:
         *([manifest.INFORMED] if said.facts.informed else []),
         *([manifest.series_text(said.facts.series)] if said.facts.series is not None else []),
     ]  # fmt: skip
-    plain = [told.plain] if told.plain and told.outcome not in UNREAD else []
+    shown = told.outcome in UNREAD or (told.outcome == "waiting" and said is None)
+    plain = [told.plain] if told.plain and not shown else []
     if plain or words:
         yield Section("Privacy cost", [*plain, *words])
 
@@ -109,10 +113,11 @@ def _judged(told: EndedRun) -> str:
     but = f", but for {waived} that failed and {'is' if waived == 1 else 'are'} waived" if waived else ""
     advised = sum(not each.blocks and each.ended != "pass" for each in verdicts)
     stopped = len(list(withholding_gates(verdicts)))
-    blocking = f"{stopped} that block did not pass" if stopped else f"All that block passed{but}"
+    blocking = f"{stopped} blocking rule{'' if stopped == 1 else 's'} did not pass"
+    blocking = blocking if stopped else f"All blocking rules passed{but}"
     return paragraph(
         f"{len(verdicts)} rules were judged. {blocking}.",
-        f"Of those that only advise, {advised} did not pass." if advised else None,
+        f"Of the rules that only advise, {advised} did not pass." if advised else None,
     )
 
 

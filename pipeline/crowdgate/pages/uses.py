@@ -24,7 +24,7 @@ def use_section(told: EndedRun, said: Manifest) -> Iterator[Section]:
 
 def _rows(told: EndedRun, said: Manifest) -> Iterator[tuple[str, str]]:
     kind = KINDS[said.mechanism.kind]
-    yield "use it for", kind.serves
+    yield "use it for", kind.fit
     yield "do not use it for", kind.unfit
     if said.use_text:
         yield "what it represents", said.use_text

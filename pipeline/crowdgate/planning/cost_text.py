@@ -25,8 +25,9 @@ def cost_rows(plan: Plan, left: BudgetLeft) -> Iterator[Row]:
     releases.
     """
     once = plan.guarantee
-    yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}"
     series = series_text(plan, left.series)
+    of = "" if series is None else " for one release"
+    yield "Privacy cost", f"epsilon {decimal(once.epsilon)}, delta {decimal(once.delta)}{of}"
     if series is not None:
         yield "Series", series
     assumed = "" if left.read else f" (assumed: nothing was spent, as {left.unread})"

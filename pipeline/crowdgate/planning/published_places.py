@@ -39,6 +39,19 @@ def released_folder(ledger: Ledger, root: Path, destination: str) -> Path:
     return next((each for each in found if each.exists()), found[0])
 
 
+def staged_or_moved_folder(ledger: Ledger, root: Path, release_id: str, destination: str) -> Path:
+    """Return the folder of a release that the ledger committed to: its staging folder, or its destination if a run was
+    killed after it moved the files there."""
+    moved = [home / destination for home in homes_of(ledger, root)]
+    staged = [staged_folder(each.parents[release_id.count("/")], ledger.id, release_id) for each in moved]
+    return next((each for each in (*staged, *moved) if each.exists()), staged[0])
+
+
+def is_staged(folder: Path) -> bool:
+    """Return whether a folder is the staging folder of a release, which nobody has received."""
+    return folder.resolve().parent.name == STAGING
+
+
 def places_of(ledger: Ledger) -> dict[str, list[str]]:
     """Return the destinations of a ledger's entries as the ledger states them, absolute or relative to a working copy,
     each with the paths of its published and withdrawn releases there.

@@ -1,4 +1,4 @@
-"""The title of a run in words: the policy, the kind of release, and the day of the slot."""
+"""The title of a run in words: the policy and its version, the kind of release, and the day of the slot."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ _SLOT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d)(\d\d)Z)?")
 
 
 def run_title(release_id: str, facts: RunDescription | None) -> str:
-    """Return the title of a run, e.g. "Census income, public-use file, 1 January 2030"."""
-    name, _, rest = release_id.partition("/")
+    """Return the title of a run, e.g. "Census income (version 2), public-use file, 1 January 2030"."""
+    name, version, slot = release_id.split("/")
     kind = None if facts is None or facts.kind is None else KINDS.get(facts.kind)
-    return ", ".join([in_words(name), *([] if kind is None else [kind.product]), slot_text(rest.rpartition("/")[2])])
+    return ", ".join([policy_title(name, version), *([] if kind is None else [kind.product]), slot_text(slot)])
+
+
+def policy_title(name: str, version: str) -> str:
+    """Return the name of a policy in words, with its version."""
+    return f"{in_words(name)} (version {version})"
 
 
 def in_words(name: str) -> str:

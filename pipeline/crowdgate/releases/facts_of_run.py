@@ -15,6 +15,7 @@ from crowdgate.releases.staging import about_fields, series_fields
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
+    from crowdgate.manifest import SeriesFields
 
 
 def facts_of_run(plan: Plan, ledger: Ledger, release_id: str, *, charged: bool) -> RunDescription:
@@ -25,10 +26,18 @@ def facts_of_run(plan: Plan, ledger: Ledger, release_id: str, *, charged: bool) 
     with suppress(CrowdgateError):
         entry = ledger.entry(release_id) if charged else None
         budget = _budget_now(ledger, contract.population) if entry is None else budget_around(ledger, entry)
-        paid = paid_series(plan, ledger)
-        series = series_fields(plan, release_id if paid is None or paid.payer is None else paid.payer)
+        series = series_of_run(plan, ledger, release_id)
     kind = plan.protection.kind.name
     return RunDescription(contract.population, about_fields(plan), kind, people, budget, series)
+
+
+def series_of_run(plan: Plan, ledger: Ledger, release_id: str) -> SeriesFields | None:
+    """Return the series of a run with the release that pays for it, by default the run itself; None without a series.
+    It is unknown (None) if the ledger can't be read just now, as that must not fail the release."""
+    with suppress(CrowdgateError):
+        paid = paid_series(plan, ledger)
+        return series_fields(plan, release_id if paid is None or paid.payer is None else paid.payer)
+    return None
 
 
 def _budget_now(ledger: Ledger, population: str) -> RunBudget | None:

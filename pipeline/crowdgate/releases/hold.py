@@ -10,13 +10,14 @@ from crowdgate.planning.budget_left import ledger_status, today
 from crowdgate.releases.facts_of_run import facts_of_run
 
 if TYPE_CHECKING:
+    from crowdgate.forecast.chances.holding_gate import HoldingGate
     from crowdgate.kind.plan import Plan
     from crowdgate.planning.open_ledger import OpenedLedger
 
 HELD = "Held: {gates}. Nothing was read, and nothing is charged. {next}"
 NEXT = (
-    "Change the limit in a new version of the policy, or charge this release anyway, as the table has changed: --anyway"
-    " REASON."
+    "Change the policy (its limit, levels or parameters) in a new version, charge this release anyway if the table has"
+    " changed (--anyway REASON), or publish nothing."
 )
 """The next steps for a release that is held."""
 
@@ -30,13 +31,13 @@ def held_release(plan: Plan, opened: OpenedLedger, request: Request, release_id:
     if request.anyway is not None:
         opened.ledger().charge_anyway(release_id, request.anyway)
         return None
-    words = HELD.format(gates="; ".join(gates), next=NEXT)
+    words = HELD.format(gates="; ".join(map(str, gates)), next=NEXT)
     facts = facts_of_run(plan, opened.ledger(), release_id, charged=False)
     return Result("held", release_id, None, plan.guarantee, (), words, facts=facts)
 
 
-def gates_that_hold(plan: Plan, opened: OpenedLedger) -> tuple[str, ...]:
-    """Return in a phrase each gate that holds the next release of a policy, by its past runs."""
+def gates_that_hold(plan: Plan, opened: OpenedLedger) -> tuple[HoldingGate, ...]:
+    """Return each gate that holds the next release of a policy, by its past runs."""
     day = today()
     standing = ledger_status(plan, opened, day)
     return chances(next_release(plan, opened, standing), standing, day).holds

@@ -47,7 +47,7 @@ from crowdgate.releases.destination_lock import (
     sweep_killed_runs,
 )
 from crowdgate.releases.enforcement import refuse_dry_run
-from crowdgate.releases.facts_of_run import facts_of_run
+from crowdgate.releases.facts_of_run import facts_of_run, series_of_run
 from crowdgate.releases.hold import held_release
 from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.object_destination import publish_copy, put_catalogue_copy
@@ -199,7 +199,8 @@ def reserve(run: Run) -> ReservedRun | Result:
     if any_withholds(verdicts):
         run.ledger.void(run.id, charge.number)
         known = facts_of_run(run.plan, run.ledger, run.id, charged=False)
-        return Result("withheld", run.id, None, guarantee, tuple(verdicts), f"{_WITHHELD} {_UNSPENT}", facts=known)
+        plain, series = f"{_WITHHELD} {_UNSPENT}", known.series
+        return Result("withheld", run.id, None, guarantee, tuple(verdicts), plain, facts=known, series=series)
     return ReservedRun(run, charge, static, tuple(verdicts), informed)
 
 
@@ -278,7 +279,10 @@ def withhold(reserved: ReservedRun, found: CountedTable, judged: JudgedCandidate
     left, low = _budget_texts(run)
     plain = f"{_WITHHELD} {_SPENT}{_register_text(run)} {low}".rstrip()
     known = facts_of_run(run.plan, run.ledger, run.id, charged=True)
-    return Result("withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, left=left, low=low, facts=known)
+    return Result(
+        "withheld", run.id, None, run.plan.guarantee, judged.verdicts, plain, left=left, low=low, facts=known,
+        series=known.series,
+    )  # fmt: skip
 
 
 def _register_text(run: Run) -> str:
@@ -326,6 +330,8 @@ def publish(reserved: ReservedRun, ready: CommittedRelease) -> Result:
     said = f"{run.plan.summary(reserved.static)}{_register_text(run)} {ready.use}".rstrip()
     left, low = _budget_texts(run)
     plain, guarantee = f"{said} {low}".rstrip(), run.plan.guarantee
+    series = series_of_run(run.plan, run.ledger, run.id)
     return Result(
-        "published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, left=left, low=low
-    )
+        "published", run.id, run.destination, guarantee, ready.verdicts, plain, use=ready.use, left=left, low=low,
+        series=series,
+    )  # fmt: skip

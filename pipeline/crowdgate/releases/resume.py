@@ -11,6 +11,7 @@ from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.publish import destination_claims, publisher
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import free_space
+from crowdgate.releases.facts_of_run import series_of_run
 from crowdgate.releases.object_destination import (
     give_back_objects,
     publish_copy,
@@ -32,7 +33,8 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         _remove_claim(here, entry.release_id, ledger.id)
         give_back_objects(plan.bundle.root, here, entry.release_id, ledger.id)
         plain = f"Slot {slot} was already withheld: nothing was published, and it is not run again."
-        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True)
+        series = series_of_run(plan, ledger, entry.release_id)
+        return Result("withheld", entry.release_id, None, plan.guarantee, (), plain, repeated=True, series=series)
     if entry.state is State.WITHDRAWN:
         raise _withdrawn_refusal(ledger, entry)
     if entry.state is State.RESERVED or entry.manifest_digest is None or entry.destination is None:
@@ -57,7 +59,8 @@ def resume_release(plan: Plan, ledger: Ledger, entry: Entry, here: Path) -> Resu
         "Its staged files are published now" if entry.state is State.COMMITTED else f"Slot {slot} was already published"
     )
     plain = f"{now}; nothing more is spent."
-    return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True)
+    series = series_of_run(plan, ledger, entry.release_id)
+    return Result("published", entry.release_id, destination, plan.guarantee, (), plain, repeated=True, series=series)
 
 
 def _remove_claim(root: Path, release_id: str, owner: str) -> None:

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan
     from crowdgate.ledger.ledger import Ledger
 
-WAITING = "{why}. Its files are staged, and the privacy cost stays charged."
+WAITING = (
+    "{why}. Its files are staged, and the privacy cost stays charged. The approver reads it with crowdgate report"
+    " release {id}."
+)
 
 
 def waiting_release(plan: Plan, ledger: Ledger, release_id: str) -> Result | None:
@@ -30,6 +33,6 @@ def waiting_release(plan: Plan, ledger: Ledger, release_id: str) -> Result | Non
     except LedgerRefused as refused:
         if refused.code != "unapproved":
             raise
-        return Result("waiting", release_id, None, plan.guarantee, (), WAITING.format(why=refused))
+        return Result("waiting", release_id, None, plan.guarantee, (), WAITING.format(why=refused, id=release_id))
     record_approvals(ledger, release_id, found)
     return None

@@ -68,10 +68,11 @@ def _bar(shares: BudgetShares) -> str:
         parts.append(f'<rect class="{name}" x="{at:.2f}" y="0" width="{width:.2f}" height="10"/>')
         at += width
     names = "".join(f'<li class="{name}">{text}</li>' for name, text in texts.items())
+    amount = f"{shares.amount[:1].upper()}{shares.amount[1:]}"
     alt = html.escape(f"Lifetime budget of {shares.amount}: {told}.")
     return (
         f'<svg class="bar" role="img" aria-label="{alt}" viewBox="0 0 100 10" preserveAspectRatio="none">'
-        f'{"".join(parts)}</svg>\n<ul class="legend">{names}<li>of {html.escape(shares.amount)}</li></ul>\n'
+        f'{"".join(parts)}</svg>\n<ul class="legend"><li>{html.escape(amount)}:</li>{names}</ul>\n'
     )
 
 

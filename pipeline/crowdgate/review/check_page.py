@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from crowdgate.kind.section import Section, table_section
-from crowdgate.planning.policy_band import policy_band
+from crowdgate.planning.policy_band import PolicyOutcome, policy_band
 from crowdgate.releases.enforcement import is_dry_run
 from crowdgate.report.report import Report
 from crowdgate.review.check_text import check_rows
@@ -23,16 +23,19 @@ def check_report(found: PolicyCheck) -> Report:
 
 
 def _band(found: PolicyCheck) -> Band:
-    if found.allowed and found.chances.holds:
-        step = "change the limit that is named below, or charge the release anyway: --anyway REASON."
-        return policy_band(found.plan, found.left, "check", ("WOULD BE HELD", "open"), step)
-    if found.allowed and is_dry_run(found.plan.bundle):
+    return policy_band(found.plan, found.left, "check", _outcome(found))
+
+
+def _outcome(found: PolicyCheck) -> PolicyOutcome:
+    if not found.allowed:
+        step = "change what is named below, then check the policy again."
+        return PolicyOutcome("WOULD BE WITHHELD", "bad", step, charged=False)
+    if found.chances.holds:
+        return PolicyOutcome("WOULD BE HELD", "open", found.chances.step_if_held, charged=False)
+    if is_dry_run(found.plan.bundle):
         step = "rehearse it with crowdgate rehearse. A release needs enforcement: enforce."
-        return policy_band(found.plan, found.left, "check", ("ALLOWED", "open"), step)
-    if found.allowed:
-        return policy_band(found.plan, found.left, "check", ("ALLOWED", "good"), "release it with crowdgate release.")
-    step = "change what is named below, then check the policy again."
-    return policy_band(found.plan, found.left, "check", ("WOULD BE WITHHELD", "bad"), step)
+        return PolicyOutcome("ALLOWED", "open", step)
+    return PolicyOutcome("ALLOWED", "good", "release it with crowdgate release.")
 
 
 def _sections(found: PolicyCheck) -> Iterator[Section]:

@@ -1,4 +1,4 @@
-"""A checked policy in a few lines: whether it is allowed, what it costs, and which gates could fail."""
+"""A checked policy in a few lines: whether it is allowed, what it costs, and which gates the data decide."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LABEL = 15
 INFORMED = (
     "this policy was first used after a private record of these people was opened, which the guarantee does not cover"
 )
+UNTRIED = "the probability of publication is unknown, and the first release pays"
 UNUSED = 0.95
 """Part of the total below which the joint cost of a policy's parts is printed."""
 FAILING = (GateState.FAILS, GateState.INCONCLUSIVE, GateState.CANNOT_PASS)
@@ -76,13 +77,24 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     """Yield a row with the probability of publication, then rows for the gates that can pass and fail: one with the
     names of all gates of the same probability and reason, if there are several."""
     yield "Publication", found.chances.publication()
+    yield from _unknown_series(found)
     told = dict[str, list[str]]()
     for each in found.decided:
         if each.state is GateState.COULD_FAIL:
             told.setdefault(each.reason.removesuffix(f" ({UNREAD})"), []).append(each.note.gate)
     for reason, gates in told.items():
         names = gates if len(gates) == 1 else [_name(gate, found) for gate in gates]
-        yield "Could fail", f"{', '.join(names)}: {reason}"
+        yield "Data decide", f"{', '.join(names)}: {reason}"
+
+
+def _unknown_series(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row before a series is paid for whose publication has an unknown probability."""
+    planned, series = found.plan.series, found.left.series
+    if not found.allowed or planned is None or series is None or series.payer is not None:
+        return
+    if found.chances.all is None:
+        cost = f"epsilon {decimal(planned.epsilon)} for all {planned.releases} releases"
+        yield "Series", f"{UNTRIED} {cost}, published or not: rehearse first (crowdgate rehearse)"
 
 
 def _settled_gates(found: PolicyCheck) -> Iterator[Row]:

@@ -7,10 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.forecast.outlook import people_times_delta, pso_bounds
+from crowdgate.forecast.outlook import pso_bounds
 from crowdgate.gate import GateReach, gate_text, limit_text
-from crowdgate.guarantee import group
-from crowdgate.kind.band import Band, Tone
+from crowdgate.kind.band import Band
 from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Lead, Paragraph, Section, paragraph
 from crowdgate.manifest import bounds_text, weights_text
@@ -19,10 +18,11 @@ from crowdgate.measures.options import DEFAULTS
 from crowdgate.number_text import decimal, stated_number, whole
 from crowdgate.planning.budget_left import informed_text, next_release_sentences, releases_in_budget
 from crowdgate.planning.paid_series import series_text
-from crowdgate.planning.policy_band import policy_band
+from crowdgate.planning.policy_band import PolicyOutcome, policy_band
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.report.report import Report
 from crowdgate.review.check import check
+from crowdgate.review.series_guarantee import ONE, groups_of, guarantees, replaced_guarantees, stated_guarantees
 
 if TYPE_CHECKING:
     from crowdgate.guarantee import Guarantee
@@ -49,9 +49,7 @@ SMALLER = "The smaller epsilon is, the better people are protected."
 TIMES = (
     "Whatever comes out comes out at most {} times as often with a person's data as without, and the other way round"
 )
-HUNDRED = (
-    "what would be seen in 1 of 100 such releases without that person is seen in at most {} of 100 with that person."
-)
+HUNDRED = "what would be seen in 1 of 100 such {} without that person is seen in at most {} of 100 with that person."
 BEYOND = (
     "That is more than 100 times: what hardly ever comes out without a person may always come out with that person."
 )
@@ -81,6 +79,8 @@ READS = {
 }
 TOTALS = "These are totals, paid for in parts:"
 JOINTLY = "All parts together keep these totals. Each part is a share of them, and does not keep it by itself:"
+PAYS_FOR_SERIES = "This pays for all {} releases of the series, those to come included."
+OF_ONE = "The figures below are of one release of the series."
 LAW = (
     "No rule here certifies that a release is anonymous in law. That nobody can be singled out is necessary for that"
     " and not sufficient (Cohen and Nissim 2020); linking records and inferring what is secret are questions of their"
@@ -97,9 +97,13 @@ def explain_policy(policy: Path) -> Report:
 
 def _band(found: PolicyCheck) -> Band:
     """Return the band of an explanation: whether the next release may run."""
-    outcome: tuple[str, Tone] = ("ALLOWED", "good") if found.allowed else ("WOULD BE WITHHELD", "bad")
-    step = "approve it, or change it" if found.allowed else "change what stands against it"
-    return policy_band(found.plan, found.left, "what it guarantees", outcome, f"{step}; crowdgate check says where.")
+    outcome = PolicyOutcome("ALLOWED", "good", "approve it, or change it; crowdgate check says where.")
+    if not found.allowed:
+        step = "change what stands against it; crowdgate check says where."
+        outcome = PolicyOutcome("WOULD BE WITHHELD", "bad", step, charged=False)
+    elif found.chances.holds:
+        outcome = PolicyOutcome("WOULD BE HELD", "open", found.chances.step_if_held, charged=False)
+    return policy_band(found.plan, found.left, "what it guarantees", outcome)
 
 
 def _sections(found: PolicyCheck) -> Iterator[Section]:
@@ -108,14 +112,19 @@ def _sections(found: PolicyCheck) -> Iterator[Section]:
     yield from _head(found)
     yield Section("What is released, and of whom", [_released(plan)])
     yield from _guarantee(found)
-    yield Section("How the data are protected")
+    yield Section("How the data are protected", _of_one(plan))
     yield from own.protection
-    yield Section("The rules", list(_rules(found)))
+    yield Section("The rules", [*_of_one(plan), *_rules(found)])
     yield from _approval(plan)
     held = "The guarantee holds if all of this is true. Nothing here can check it."
     yield Section("What is assumed", [held], list(_assumed(plan, *own.assumed)))
     yield Section("What is not protected", points=list(_not_protected(plan, *own.not_protected)))
-    yield Section("In numbers", plan.guarantee_text()[:1])
+    yield Section("In numbers", stated_guarantees(plan))
+
+
+def _of_one(plan: Plan) -> list[str]:
+    """Return the sentence that figures are of one release; none without a series."""
+    return [] if plan.series is None else [OF_ONE]
 
 
 def _head(found: PolicyCheck) -> Iterator[Section]:
@@ -183,30 +192,37 @@ def _people(plan: Plan) -> str:
 
 def _guarantee(found: PolicyCheck) -> Iterator[Section]:
     plan, once = found.plan, found.plan.guarantee
-    yield Section("The privacy guarantee", points=next_release_sentences(plan, found.left))
-    yield Section("", [_epsilon(once), *_delta(plan)])
+    paid = () if plan.series is None else (PAYS_FOR_SERIES.format(plan.series.releases),)
+    yield Section("The privacy guarantee", points=[*next_release_sentences(plan, found.left), *paid])
+    for about, own in guarantees(plan):
+        yield Section("", [_epsilon(own, about), *_delta(plan, own, about)])
     if len(once.parts) > 1:
         rows = ((part.name, decimal(part.epsilon), decimal(part.delta)) for part in once.parts)
         parts = text_listing("", ("for", "epsilon", "delta"), rows)
-        yield Section("", [TOTALS if once.joint is None else JOINTLY], listings=[parts])
+        totals = TOTALS if once.joint is None else JOINTLY
+        yield Section("", [paragraph(*_of_one(plan), totals)], listings=[parts])
     yield Section("", [_lifetime_budget(found)])
 
 
-def _epsilon(once: Guarantee) -> Lead:
-    return Lead(f"Epsilon is {decimal(once.epsilon)}.", paragraph(EPSILON, _factor(once), SMALLER))
+def _epsilon(own: Guarantee, about: str) -> Lead:
+    lead, released = (
+        f"Epsilon is {decimal(own.epsilon)} {about}".rstrip(),
+        "releases" if about in ("", ONE) else "series",
+    )
+    return Lead(f"{lead}.", paragraph(EPSILON, _factor(own, released), SMALLER))
 
 
-def _factor(once: Guarantee) -> str:
-    if once.factor is None:
+def _factor(own: Guarantee, released: str) -> str:
+    if own.factor is None:
         return LIMITLESS
-    factor = decimal(once.factor, 3)
-    more = f": {HUNDRED.format(factor)}" if once.factor < 100 else f". {BEYOND}"
+    factor = decimal(own.factor, 3)
+    more = f": {HUNDRED.format(released, factor)}" if own.factor < 100 else f". {BEYOND}"
     return TIMES.format(factor) + more
 
 
-def _delta(plan: Plan) -> Iterator[Lead]:
-    delta, expected, people = plan.guarantee.delta, people_times_delta(plan), _people(plan)
-    lead = f"Delta is {decimal(delta)}."
+def _delta(plan: Plan, own: Guarantee, about: str) -> Iterator[Lead]:
+    delta, people = own.delta, _people(plan)
+    expected, lead = plan.bundle.budget.spec.people * delta, f"{f'Delta is {decimal(delta)} {about}'.rstrip()}."
     if not delta:
         yield Lead(lead, "So the limit by epsilon holds without any exception.")
         return
@@ -317,7 +333,7 @@ def _assumed(plan: Plan, *own: str) -> Iterator[str]:
     yield from own
     yield (
         f"The guarantee compares a table with the same table plus or minus one {unit}: the number of {unit}s is not"
-        f" published. For anybody who knows that number it is weaker. {plan.guarantee_text()[1]}"
+        f" published. For anybody who knows that number it is weaker. {replaced_guarantees(plan)}"
     )
     yield "The bound on singling out holds if people are independent of each other."
     yield (
@@ -327,15 +343,17 @@ def _assumed(plan: Plan, *own: str) -> Iterator[str]:
 
 
 def _not_protected(plan: Plan, *own: str) -> Iterator[str]:
-    once = plan.guarantee
-    epsilon, delta = group(once.epsilon, min(once.delta, Fraction(1)), HOUSEHOLD)
+    figures = (
+        f"epsilon {decimal(epsilon)} and delta {decimal(delta)} {about}".rstrip()
+        for about, epsilon, delta in groups_of(plan, HOUSEHOLD)
+    )
     yield (
         "Facts about groups. If most people of some kind have something in common, the release may say so, also about"
         " somebody who is not in it."
     )
     yield (
-        f"Families and other groups that stand or fall together: {HOUSEHOLD} {once.unit}s together have only epsilon"
-        f" {decimal(epsilon)} and delta {decimal(delta)}."
+        f"Families and other groups that stand or fall together: {HOUSEHOLD} {plan.guarantee.unit}s together have only"
+        f" {', and '.join(figures)}."
     )
     yield from own
     yield "The time that a run takes, and what a scheduler's server logs."

@@ -86,7 +86,7 @@ def test_one_past_run_suffices_only_where_its_law_is_known(clinic: Workshop) -> 
     (shown,) = released(clinic, SLOTS[:1])
     found = forecast(clinic)
     own, rows = gate(found, "singletons"), gate(found, "released_rows")
-    assert own["basis"] == f"from 1 past run: {shown['singletons']['high']} against at most 500"
+    assert own["basis"] == f"from 1 past run: upper confidence limit {shown['singletons']['high']} against at most 500"
     assert own["chance"] > 0.99
     assert rows["chance"] is None
     assert rows["basis"] == f"unknown: 1 past run: {shown['released_rows']['value']} against at least 1"
@@ -100,7 +100,10 @@ def test_past_runs_are_told_at_the_end_that_is_judged(clinic: Workshop) -> None:
         found = forecast(clinic, command)
         ends = ", ".join(each["singletons"]["high"] for each in shown)
         rows = ", ".join(each["released_rows"]["value"] for each in shown)
-        assert gate(found, "singletons")["basis"] == f"from 3 past runs: {ends} against at most 500"
+        assert (
+            gate(found, "singletons")["basis"]
+            == f"from 3 past runs: upper confidence limits {ends} against at most 500"
+        )
         assert gate(found, "released_rows")["basis"] == f"from 3 past runs: {rows} against at least 290"
         assert gate(found, "singletons")["chance"] > 0.99
         assert 0 < gate(found, "released_rows")["chance"] < 1
@@ -385,4 +388,6 @@ def test_where_a_past_run_could_not_be_measured_nothing_is_told() -> None:
     assert odds_from_past_runs(plan, rule, measure, past_measurements(plan, rule, measure, past[:3])) is not None
     found = past_measurements(plan, rule, measure, past)
     assert odds_from_past_runs(plan, rule, measure, found) is None
-    assert found.words(rule) == "3 past runs: 0.01, 0.02, 0.015 against at most 0.1; 1 not measured"
+    figures = ", ".join(verdict(rule, measure, each).reason.partition(", must")[0] for each in shown)
+    assert figures == "0.01001, 0.02001, 0.015"  # rounded up, as on the pages of these runs
+    assert found.words(rule) == f"3 past runs: {figures} against at most 0.1; 1 not measured"

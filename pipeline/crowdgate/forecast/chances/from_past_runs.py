@@ -28,7 +28,7 @@ from crowdgate.forecast.chances.laws import (
     spread_law,
 )
 from crowdgate.forecast.chances.next_value import predictive_distribution
-from crowdgate.gate import NEAREST, limit_text
+from crowdgate.gate import DIGITS, NUMBERS, limit_text
 from crowdgate.history.past_runs import PastRun
 from crowdgate.kind.pass_probability import PassProbability
 from crowdgate.measures import MEASURES, MeasureClass
@@ -87,9 +87,9 @@ class PastMeasurements:
     def words(self, rule: GateRule) -> str:
         """Return in words the number of past runs, their measurements, and the gate's limit."""
         runs = "1 past run" if len(self.ends) == 1 else f"{len(self.ends)} past runs"
-        numbers = ", ".join(self._shown())
+        numbers = ", ".join(self._shown(rule))
         limit = "at most 0 more than the share" if _excess(rule) else limit_text(rule)
-        shown = f"{runs}: {numbers} against {limit}" if self.ends else "no comparable past run"
+        shown = f"{runs}: {self._what(rule)}{numbers} against {limit}" if self.ends else "no comparable past run"
         beside = (
             (self.other, "not comparable"),
             (self.unmeasured, "not measured"),
@@ -97,9 +97,16 @@ class PastMeasurements:
         )
         return "; ".join([shown, *(f"{count} {what}" for count, what in beside if count)])
 
-    def _shown(self) -> list[str]:
+    def _what(self, rule: GateRule) -> str:
+        """Return what the measurements are: confidence limits, or (empty) the figures themselves."""
+        if self.half * 10 ** (DIGITS - 1) <= max(map(abs, self.ends)):  # limits of a figure are rounded outwards
+            return ""
+        side = "lower" if rule.at_most is None else "upper"
+        return f"{side} confidence limit{'' if len(self.ends) == 1 else 's'} "
+
+    def _shown(self, rule: GateRule) -> list[str]:
         """Return the last measurements as text, after an ellipsis if there are more."""
-        last = [NEAREST.measured(str(end), False) for end in self.ends[-MOST_SHOWN:]]
+        last = [NUMBERS.measured(str(end), rule.at_most is None) for end in self.ends[-MOST_SHOWN:]]
         return last if len(last) == len(self.ends) else ["...", *last]
 
 

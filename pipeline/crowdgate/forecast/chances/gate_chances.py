@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.forecast.chances.from_past_runs import distances_by_run, odds_from_past_runs, past_measurements
+from crowdgate.forecast.chances.holding_gate import HoldingGate
 from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
 from crowdgate.history.past_runs import PastRun, past_runs
 from crowdgate.kind.pass_probability import PassProbability
@@ -75,11 +76,17 @@ class GateChance:
 @dataclass(frozen=True)
 class Chances:
     """The probability of each gate in the next release, except gates on confidential figures. `refused`: the ledger
-    would refuse the release. `holds` are the gates that hold it before the charge, each in a phrase (see `hold`)."""
+    would refuse the release. `holds` are the gates that hold it before the charge (see `hold`)."""
 
     gates: tuple[GateChance, ...]
     refused: bool
-    holds: tuple[str, ...] = ()
+    holds: tuple[HoldingGate, ...] = ()
+
+    @property
+    def step_if_held(self) -> str:
+        """The next step if gates hold the release, with their limits."""
+        limits = " and ".join(f"“{each.gate}”" for each in self.holds)
+        return f"change the limit in {limits}, or charge the release anyway if the table has changed: --anyway REASON."
 
     @property
     def untold(self) -> int:
@@ -121,7 +128,7 @@ class Chances:
         if self.refused:
             return "impossible: the next release is refused"
         if self.holds:
-            return f"the next release is held before the charge: {'; '.join(self.holds)}"
+            return f"the next release is held before the charge: {'; '.join(map(str, self.holds))}"
         if found is not None:
             return f"probability {odds_text(found)}"
         gates = "1 gate has no estimate" if self.untold == 1 else f"{self.untold} gates have no estimate"
@@ -131,7 +138,11 @@ class Chances:
     def to_json(self) -> dict[str, Any]:
         """Return the probability of publication and that of each gate as an object of JSON."""
         whole = {**odds_json(self.all), "at_most": self.at_most, "gates_not_told": self.untold}
-        return {"release": whole, "gates": [each.to_json() for each in self.gates], "held_by": list(self.holds)}
+        return {
+            "release": whole,
+            "gates": [each.to_json() for each in self.gates],
+            "held_by": list(map(str, self.holds)),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,14 +201,16 @@ def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
     return Chances(gates, refused, _holds(found, gates))
 
 
-def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[str, ...]:
+def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[HoldingGate, ...]:
     """Return the gates that hold the next release: those that can't pass under the mechanism, and those of which past
     runs exclude that they pass."""
     if not found.plan.bundle.policy.spec.spend.chance_at_least:
         return ()
     read = {id(rule) for rule, measure in found.plan.gates if measure.of_static is None}
     never = tuple(
-        f"{each.gate} can't pass" for each in gates if each.stops and each.odds is FAILS and id(each.rule) in read
+        HoldingGate(each.gate, "can't pass")
+        for each in gates
+        if each.stops and each.odds is FAILS and id(each.rule) in read
     )
     if never or not found.past:
         return never

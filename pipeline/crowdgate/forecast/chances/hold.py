@@ -22,6 +22,7 @@ from crowdgate.forecast.chances.from_past_runs import (
     odds_from_past_runs,
     past_measurements,
 )
+from crowdgate.forecast.chances.holding_gate import HoldingGate
 from crowdgate.forecast.chances.laws import below_indicators
 from crowdgate.gate import gate_text
 
@@ -35,8 +36,8 @@ LEVEL = 0.01
 """The greatest probability of holding a release whose gates all pass with the probability asked for."""
 
 
-def holding_gates(plan: Plan, past: Sequence[PastRun], stopping: Container[int]) -> tuple[str, ...]:
-    """Return the gates that hold the next release of a policy, each in a phrase with the runs that it rests on.
+def holding_gates(plan: Plan, past: Sequence[PastRun], stopping: Container[int]) -> tuple[HoldingGate, ...]:
+    """Return the gates that hold the next release of a policy, each with the runs that it rests on.
 
     `stopping` are the ids of the rules that would withhold it; all of them read public or paid figures. A gate that is
     known to fail beforehand is left out: the release ends by it before the charge anyway.
@@ -48,11 +49,12 @@ def holding_gates(plan: Plan, past: Sequence[PastRun], stopping: Container[int])
 
 def _held(
     plan: Plan, past: Sequence[PastRun], gates: Sequence[tuple[GateRule, Measure]], chance: float
-) -> Iterator[str]:
+) -> Iterator[HoldingGate]:
     for rule, measure in gates:
         found = past_measurements(plan, rule, measure, past)
         if found.ends and excluded(plan, rule, measure, found, chance, LEVEL / len(gates)):
-            yield f"{gate_text(rule)} would pass with a probability below {chance:g}, by {found.words(rule)}"
+            below = f"would pass with a probability below {chance:g} (the policy's minimum)"
+            yield HoldingGate(gate_text(rule), f"{below}, by {found.words(rule)}")
 
 
 def excluded(plan: Plan, rule: GateRule, measure: Measure, past: PastMeasurements, chance: float, level: float) -> bool:

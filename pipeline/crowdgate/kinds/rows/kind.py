@@ -40,6 +40,7 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
     name = "safe_k_anonymity"
     serves = "rows of real people at coarse levels, where no combination may be invented"
     product = "public-use file"
+    fit = "filtering, and comparing groups by the weights of their rows"
     unfit = "counting people without weights (rare combinations are suppressed), or learning about one person"
     spec = SafeKAnonymity
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.ROWS, OutputType.TABLE, OutputType.SAMPLE,

@@ -40,6 +40,7 @@ class SyntheticKind(
     name = "dp_synthetic"
     serves = "synthetic rows of many columns to explore and to train on, which contain invented combinations"
     product = "synthetic file"
+    fit = "exploring many columns and training models, before findings are checked against tables"
     unfit = "finding rare combinations of values (rows are invented), or learning about one person"
     spec = DpSyntheticSpec
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.PAIRS))

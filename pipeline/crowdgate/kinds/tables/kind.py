@@ -40,6 +40,7 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
     name = "dp_tables"
     serves = "figures that must be right, each with its error"
     product = "public tables"
+    fit = "quoting and comparing figures, each with its error"
     unfit = "comparing cells whose intervals overlap, or learning about one person"
     spec = DpTablesSpec
     shapes = frozenset((OutputType.STATIC, OutputType.INPUT, OutputType.CELLS))
