@@ -91,7 +91,8 @@ LAW = (
 def explain_policy(policy: Path) -> Report:
     """Return an explanation of a policy in plain words. Raises ConfigurationError for faulty files."""
     found = check(policy, header=False)
-    title = f"What {found.plan.bundle.policy.metadata.name} guarantees"
+    about = found.plan.bundle.policy.metadata
+    title = f"What {about.name}, version {about.version}, guarantees"
     return Report(title, lambda: list(_sections(found)), band=lambda: _band(found))
 
 
