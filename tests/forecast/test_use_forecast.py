@@ -1,12 +1,34 @@
 """Forecasts of what weighted rows can be used for: unknown without counts, and near what releases then give."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from crowdgate.candidate import OutputType
+from crowdgate.kinds.rows.use_forecast import prediction_limits
+from crowdgate.measures import MEASURES
 from tests.kinds.margins import margins_workshop
+from tests.measures.test_weighted_rows import cells, measured
 from tests.workshop import Workshop, crowdgate, good_rows
+
+LESS = (cells((), [25], [70], [95]), cells(("x",), [20, 0, 5], [55, 0, 15], [57, 28, 10]))
+"""The margins of another release of the same rows as those of the tests of measures."""
+
+
+@pytest.mark.parametrize("name", [name for name, each in MEASURES.items() if each.shape is OutputType.MARGINS])
+def test_limits_of_every_measure_of_weighted_rows_hold_its_values_and_lie_in_its_range(name: str) -> None:
+    """A measure of whole numbers has whole limits, any other one has fractions, which are not rounded away."""
+    measure = MEASURES[name]
+    found = [each for each in (measured(name), measured(name, LESS)) if each is not None]
+    values = [float(each.value) for each in found]
+    assert values, "both releases have margins and a total"
+    assert all(value.is_integer() for value in values) == measure.whole
+    other = replace(measure, name="not_in_the_library")  # nothing may depend on the name
+    low, high = (float(str(limit)) for limit in prediction_limits(other, values).values())
+    assert measure.range[0] <= low <= min(values)
+    assert max(values) <= high <= measure.range[1]
 
 
 @pytest.fixture

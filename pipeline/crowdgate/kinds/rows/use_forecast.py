@@ -36,8 +36,6 @@ DRAWS = 20
 if it has the same distribution."""
 ROOM = 0.25
 """Share of the range of simulated values that is added to either side, for what noise in the counts changes."""
-SHARES = ("represented_share", "margins_met", "worst_share_error")
-"""The measures that are at most 1; all others are whole numbers."""
 LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
 """The limits of the templates, beyond which other releases are recommended."""
 SIMULATED = (OutputType.ROWS, OutputType.MARGINS)
@@ -120,20 +118,19 @@ def use_listing(safe: SafeK, releases: Sequence[Candidate]) -> Iterator[Listing]
         return
     found = _measured(releases)
     rows: tuple[Mapping[str, Value], ...] = tuple(
-        {"measure": name, "value": float(np.median(values)), **_limits(name, values)} for name, values in found.items()
+        {"measure": name, "value": float(np.median(values)), **prediction_limits(MEASURES[name], values)}
+        for name, values in found.items()
     )
     yield Listing("use", title, COLUMNS, rows, BAD if _misleads(found) else GOOD)
 
 
-def _limits(name: str, values: Sequence[float]) -> Mapping[str, Value]:
-    """Return the prediction limits of a measure by its values in the simulated releases."""
+def prediction_limits(measure: Measure, values: Sequence[float]) -> Mapping[str, Value]:
+    """Return the prediction limits of a measure by its values in the simulated releases: within the measure's range,
+    and whole if its values are."""
+    least, most = measure.range
     room = ROOM * (max(values) - min(values))
-    low, high = max(0.0, min(values) - room), max(values) + room
-    return (
-        {"low": low, "high": min(1.0, high)}
-        if name in SHARES
-        else {"low": float(ceil(low)), "high": float(floor(high))}
-    )
+    low, high = max(float(least), min(values) - room), min(float(most), max(values) + room)
+    return {"low": float(ceil(low)), "high": float(floor(high))} if measure.whole else {"low": low, "high": high}
 
 
 def _measured(releases: Sequence[Candidate]) -> Mapping[str, list[float]]:

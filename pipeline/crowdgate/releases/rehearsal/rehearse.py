@@ -29,6 +29,7 @@ from crowdgate.system.extras import RELEASE, need
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
     from crowdgate.kind.plan import Plan
+    from crowdgate.kind.prior import Prior
     from crowdgate.releases.rehearsal.simulated_rows import SimulatedTable
 
 MOST_PEOPLE = 1_000_000
@@ -138,7 +139,8 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
     plan = plan_policy(asked.policy)
     people = _people(plan, asked.people)
     folder, source = _folder(plan, asked.to), counts_source(plan, asked.source)
-    made: SimulatedTable = simulate_rows(plan.bundle.contract, _prior(plan, people, source), people, asked.seed)
+    subject = replace(PriorSubject.of_plan(plan), people=people)
+    made: SimulatedTable = simulate_rows(subject, _prior(subject, source), asked.seed)
     with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, isolated_environment():
         root = Path(scratch).resolve()
         policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
@@ -185,15 +187,11 @@ def _write(made: SimulatedTable, path: Path) -> None:
     pyarrow.parquet.write_table(made.table, path, row_group_size=1 << 17)
 
 
-def _prior(plan: Plan, people: int, source: Path | None) -> Any:
-    """Return the prior distribution, scaled to `people`, of every attribute that simulated rows need."""
-    contract = plan.bundle.contract
-    levels = {
-        each.name: each.hierarchy.levels[0]
-        for each in contract.attributes
-        if each.domain is not None and each.hierarchy is not None
-    }
-    return read_prior(replace(PriorSubject.of_plan(plan), levels=levels, people=people), source).prior
+def _prior(subject: PriorSubject, source: Path | None) -> Prior:
+    """Return the prior distribution of every attribute that simulated rows need: those that the policy counts, and all
+    others."""
+    needed = (each.name for each in subject.contract.attributes if None not in (each.domain, each.hierarchy))
+    return read_prior(subject, source, [name for name in needed if name not in subject.levels]).prior
 
 
 def _people(plan: Plan, stated: int | None) -> int:
