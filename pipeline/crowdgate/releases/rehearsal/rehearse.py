@@ -16,10 +16,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault, Problem
+from crowdgate.gate import GateReach, gate_text
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.private import FOLDER as PRIVATE
 from crowdgate.measures.base import MeasureClass
 from crowdgate.planning.budget_left import today
+from crowdgate.planning.gate_verdicts import gate_reach
 from crowdgate.planning.plan import plan_policy
 from crowdgate.public_counts.figures import PriorSubject, read_prior
 from crowdgate.public_counts.pilot import counts_source
@@ -72,6 +74,8 @@ class RehearsalResult:
     seconds: float
     cpu_seconds: float
     mebibytes: float
+    settled: frozenset[str] = frozenset()
+    """The gates that can't fail, or can't pass, whatever the rows are."""
 
     @property
     def unrelated(self) -> bool:
@@ -85,8 +89,8 @@ class RehearsalResult:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts that say something about a release: those of gates that read no rows, and on representative rows
-        all others."""
+        """The verdicts that say something about a release: those of gates that read no rows, or are settled without
+        them, and on representative rows all others."""
         return tuple(each for each in self.result.verdicts if self._is_known(each))
 
     @property
@@ -106,7 +110,7 @@ class RehearsalResult:
         return [each for each in self.result.verdicts if not self._is_known(each)]
 
     def _is_known(self, verdict: Verdict) -> bool:
-        return self.representative or verdict.reads is MeasureClass.STATIC
+        return self.representative or verdict.reads is MeasureClass.STATIC or verdict.gate in self.settled
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -178,7 +182,16 @@ def _run(plan: Plan, request: Request, people: int, made: SimulatedTable, pilot:
     unknown = tuple(name for name in columns if name in released and made.drawn_from[name] == EVENLY)
     pairs = combinations((name for name in columns if name in released), 2)
     apart = tuple(pair for pair in pairs if not any(own.issuperset(pair) for own in made.related))
-    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory())
+    return RehearsalResult(
+        result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory(), _settled(plan)
+    )
+
+
+def _settled(plan: Plan) -> frozenset[str]:
+    """Return the gates that can't fail, or can't pass, by the public facts of a first release."""
+    static = plan.first_release_facts()
+    reaches = ((rule, gate_reach(static, rule, measure)) for rule, measure in plan.gates)
+    return frozenset(gate_text(rule) for rule, found in reaches if found is not GateReach.OPEN)
 
 
 def _write(made: SimulatedTable, path: Path) -> None:
