@@ -51,10 +51,10 @@ def test_the_cost_is_that_of_all_trials_of_all_games() -> None:
 
 @pytest.mark.parametrize("of", [SINGLING_OUT, INFERENCE, MEMBERSHIP], ids=lambda each: str(each.question))
 def test_too_few_trials_are_known_beforehand(of: Audit[Any, Any]) -> None:
-    silent = "So this audit is likely to end without a verdict."
+    silent = "There are fewer, so this audit is likely to end without a verdict."
     assert said(of, 2501).endswith(silent)
     assert not said(of, 2500).endswith(silent)
-    assert f"In fewer than 2,500 {of.plays} a harmless mechanism passes" in said(of, 2500)
+    assert f"A harmless mechanism passes with probability 0.9 from 2,500 {of.plays} on." in said(of, 2500)
     assert f"No number of {of.plays} lets a harmless mechanism pass" in said(of, None)
 
 
