@@ -3,6 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.outlook import outlook
+from crowdgate.audit.common.population_table import population
+from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.common.trials import ScheduledGame
 from crowdgate.audit.files_audit import FILES
+from crowdgate.audit.inference import ceiling as inference_ceiling
 from crowdgate.audit.inference_audit import INFERENCE
 from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.audit.singling_out.play import SinglingOutGame
@@ -21,13 +25,14 @@ from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.audit.singling_out_controls.raw_rows import Identity
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
+from crowdgate.planning.plan import plan_policy
 from tests.audit.games import BY_NAME
 from tests.audit.people import rows
 from tests.audit.test_enough import CENSUS, LEVEL
 from tests.audit.test_inference_audit import make as make_inferred
 from tests.audit.test_membership_audit import make as make_claimed
 from tests.audit.workshop import Town, few_fits, make_town, only_few_controls
-from tests.workshop import crowdgate
+from tests.workshop import crowdgate, write_parquet
 
 
 def scheduled(trials: int) -> ScheduledGame:
@@ -127,3 +132,25 @@ def test_a_ceiling_above_the_limit_is_said_and_refuses_nothing() -> None:
     text = outlook(FILES, CENSUS, LEVEL, [scheduled(10)], most)
     assert "reach a gain of 0.3; the limit is 0.1." in text
     assert "So it can't fail" not in text
+
+
+@pytest.mark.thorough
+def test_an_audit_is_not_hopeless_by_one_division_of_the_table(tmp_path: Path) -> None:
+    """An audit divides its table by a seed of its own: gains of raw rows of 1,500 people differ by a third."""
+    town, random = make_inferred(tmp_path / "town"), np.random.default_rng(20301129)
+    ages, copied = np.minimum(random.geometric(0.05, 1500), 99), random.random(1500) < 0.6
+    wards = np.array(["north", "south", "east"])[np.where(copied, ages % 3, 0)].tolist()
+    rows = [
+        {"patient": "", "age": age, "ward": ward, "note": ""} for age, ward in zip(ages.tolist(), wards, strict=True)
+    ]
+    write_parquet(town.root / "data_contracts" / "towns.parquet", rows)
+    town.edit(town.policy, "age: 50 years", "age: exact")
+    plan = plan_policy(town.policy)
+    spec, units = audit_spec(plan), population(plan, plan.bundle.population, INFERENCE.other_attributes(plan))
+    with few_fits():
+        gains = [inference_ceiling.reached(plan, spec, units, seed) for seed in range(inference_ceiling.DIVISIONS)]
+        assert gains[0] < 0.8 * max(gains)
+        for limit, hopeless in ((gains[0] + 0.001, False), (max(gains) + 0.001, True)):
+            stated = spec.inference.model_copy(update={"limit": Fraction(limit)})
+            found = inference_ceiling.ceiling(plan, spec.model_copy(update={"inference": stated}), units)
+            assert found.hopeless == hopeless
