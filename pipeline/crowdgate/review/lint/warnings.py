@@ -434,6 +434,24 @@ def _few_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield *_policy(judged, "contract"), _step_words(name, grid)
 
 
+def _floored_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to sums, means and quantiles of numbers that count as the least of their interval."""
+    kind, contract = kind_of(judged.plan.bundle), judged.plan.bundle.contract
+    for name in sorted(kind.numeric_columns(judged.plan.protection.mechanism)):
+        domain = contract.by_name[name].domain
+        grid = None if domain is None else domain.grid
+        if grid is not None and not grid.whole and grid.precision is None:
+            step = stated_number(grid.step)
+            words = (
+                f"sums, means and quantiles of {name} are too low: its domain has no precision, so each number counts"
+            )
+            words += f" as the least of its interval of width {step}. State precision beside the step, such as"
+            yield (
+                *_policy(judged, "mechanism"),
+                f"{words} {{step: {step}, precision: {stated_number(grid.step / 100)}}}",
+            )
+
+
 def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
     """Yield an objection to a sample before noise: it leaves the noise less than epsilon / beta, and numbers are
     divided by beta."""
@@ -497,4 +515,5 @@ RULES: dict[str, Rule] = {
     "CG227": _trusted_tables,
     "CG228": _larger_errors,
     "CG229": _few_numbers,
+    "CG230": _floored_numbers,
 }
