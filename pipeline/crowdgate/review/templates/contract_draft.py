@@ -17,6 +17,7 @@ from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.limits import MOST_VALUES
 from crowdgate.sources.table_header import CellType
 
 NO_TABLE = "the table's file, relative to the contract, in the format beside it"
@@ -91,6 +92,8 @@ _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 UNGUESSED = Role.QUASI_IDENTIFIER
 """The role of a column whose name suggests none: the one that grants attackers most."""
+MOST_QUOTED = 300
+"""The greatest length of what a draft quotes of a codebook that is not read."""
 WIDTH = 120
 """The greatest width of the line of a column; longer ones have a line for each fact."""
 
@@ -99,7 +102,8 @@ WIDTH = 120
 class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
     greatest number or day that it calls valid, `missing` the codes that it calls missing. The bounds are not
-    `is_designed` if they may be the extremes of the table.
+    `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
+    list of them, `decimals` the number of decimals of its numbers.
     """
 
     name: str
@@ -110,6 +114,8 @@ class DraftColumn:
     direct: bool = False
     missing: tuple[str, ...] = ()
     is_designed: bool = True
+    unread: str = ""
+    decimals: int | None = None
 
     @property
     def is_age(self) -> bool:
@@ -143,6 +149,8 @@ class DraftSource:
     settings: Mapping[str, str] = field(default_factory=dict)
     codebook: str = ""
     server: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    """What of the codebook was used, and what was not."""
 
     @property
     def values_from(self) -> str:
@@ -166,11 +174,7 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    known = {
-        column.name
-        for column in source.columns
-        if guessed[column.name] is not None or column.values or (column.bounds and column.is_designed)
-    }
+    known = {column.name for column in source.columns if guessed[column.name] is not None or _has_statement(column)}
     chosen = [c for c in source.columns if c.name in (known if domains is None else domains)]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
@@ -183,6 +187,11 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     )]) + "\n"  # fmt: skip
 
 
+def _has_statement(column: DraftColumn) -> bool:
+    """Return whether a codebook says which values a column has, be it in part."""
+    return bool(column.values or column.unread or (column.bounds and column.is_designed))
+
+
 def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -> Iterator[str]:
     """Yield the lines of a draft down to the facts about its table. The column `person` may identify persons.
 
@@ -191,6 +200,8 @@ def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -
     read = f"{source.read} and {source.codebook}" if source.codebook else source.read
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
     yield f"# Drafted from {read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
+    if source.note:
+        yield f"# The codebook: {source.note}."
     yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
     yield f"servers: [{{{_server(source)}}}]"
     yield from ("schema:", f"  - name: {_quoted(name)}")
@@ -218,10 +229,15 @@ def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
     """Return the name of the definition that a column shares with others: flags, values that recur in a codebook, and
     names that differ in their number only.
     """
-    keys = {each.name: (each.type, each.values, each.bounds, _stem(each), _role(each)) for each in columns}
+    keys = {
+        each.name: (
+            each.type, each.values, each.bounds, _stem(each), _role(each), each.missing, each.unread, each.decimals,
+        )
+        for each in columns
+    }  # fmt: skip
     count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
     for key in (key for key, times in count.items() if times > 1):
-        _, values, _, stem, _ = key
+        values, stem = key[1], key[3]
         base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
         name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
         taken.add(name)
@@ -302,7 +318,9 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     if column.bounds is not None:
         doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
         fixed = _quoted(source.values_from if column.is_designed else doubt)
-        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {missing}source: {fixed}}}"
+        exact = _precision(column)
+        ends = f"from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {exact}"
+        return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
         what, more = (
@@ -318,9 +336,28 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     codes = (
         "its codes" if most is None else f"its codes of {most} characters, and firstCharacters: {most} for longer ones"
     )
+    if column.unread:
+        known = " ".join(column.unread.split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
+        each = _quoted(change(f"each value that can be, or from and to; {source.values_from} says only: {known}"))
+        return f"{{values: [{each}], {missing}source: {public}}}"
     others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
     return f"{{values: [{each}], source: {public}}}"
+
+
+def _precision(column: DraftColumn) -> str:
+    """Return the precision of a range of numbers that may have decimals, as these are written; left to decide where
+    they are not.
+    """
+    is_number = column.type is CellType.NUMBER or (column.type is CellType.UNKNOWN and not column.is_day)
+    if not is_number or column.bounds is None:
+        return ""
+    if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
+        words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
+        return f"step: 1, precision: {_quoted(change(words))}, "
+    numbers = 1 + abs(int(column.bounds[1]) - int(column.bounds[0]))
+    decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
+    return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
 
 
 def _stock(column: DraftColumn) -> str | None:

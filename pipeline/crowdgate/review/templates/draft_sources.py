@@ -17,7 +17,7 @@ from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.codebook_values import listed_values
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
-from crowdgate.review.templates.draft_dictionary import dictionary_columns, dictionary_rows
+from crowdgate.review.templates.draft_dictionary import dictionary_rows, read_dictionary
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -57,6 +57,10 @@ def read_draft_source(
     end = next((each for each in READERS if path.name.lower().endswith(each)), None)
     if end is None:
         raise cannot_draft(path, f"a file of type {path.suffix or 'unknown'}", f"one of {', '.join(READERS)}")
+    if not path.is_file():
+        raise cannot_draft(path, "No such file or directory", "a readable file")
+    if READERS[end] is _excel and not part and len(names := _sheet_names(path)) > 1:
+        raise cannot_draft(path, "the workbook has several sheets", f"--table with one of its sheets: {_listed(names)}")
     if READERS[end] in (_csv, _excel) and not header_line:
         expected = "--header-line, after you have seen that line 1 holds names and no person's record"
         raise cannot_draft(path, "nothing says that line 1 is a header", expected)
@@ -65,7 +69,7 @@ def read_draft_source(
     if codebook == path and READERS[end] is _csv:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
-    return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found))
+    return found if codebook is None else _with_codebook(found, codebook)
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -74,8 +78,8 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
         expected = "a header that can be read" + (", in UTF-8" if reader is _csv else "")
-        if reader is _excel and ": name one" in found:
-            found, expected = found.partition(": name one")[0], f"--table with one of its sheets: {_sheets(path)}"
+        if reader is _excel and part and "sheet" in found:
+            expected = f"--table with one of its sheets: {_listed(_sheet_names(path))}"
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
         raise cannot_draft(path, error.strerror or "it can't be read", "a readable file") from None
@@ -96,14 +100,22 @@ def _chosen(path: Path, found: DraftSource, columns: Sequence[str] | None) -> Dr
     return replace(found, columns=kept)
 
 
-def _codebook_columns(path: Path, table: DraftSource) -> tuple[DraftColumn, ...]:
-    """Return the columns that a codebook describes. Raises ConfigurationError if it can't be read."""
+def _with_codebook(table: DraftSource, path: Path) -> DraftSource:
+    """Return a table's description with what a codebook says of its columns, and a note on what of it was used. Raises
+    ConfigurationError if it can't be read.
+    """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv"):
-        return dictionary_columns(path, dictionary_rows(path), names)
-    if end in SOURCES["excel"].suffixes:
-        return dictionary_columns(path, _codebook_sheet(path), names)
+    if end in (".csv", ".tsv", *SOURCES["excel"].suffixes):
+        rows = dictionary_rows(path) if end in (".csv", ".tsv") else _codebook_sheet(path)
+        found = read_dictionary(path, rows, names)
+        return with_codebook(table, path, found.columns, found.unmatched, str(found))
+    return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
+    """Return the variables of a codebook that is no table. Raises ConfigurationError if it can't be read."""
+    end = path.suffix.lower()
     reader = READERS.get(end)
     if reader in (_codebook, _statistics):
         return _read(path, reader, path.name, "").columns
@@ -113,11 +125,18 @@ def _codebook_columns(path: Path, table: DraftSource) -> tuple[DraftColumn, ...]
     raise cannot_draft(path, "no codebook", expected)
 
 
-def _sheets(path: Path) -> str:
-    """Return the names of a workbook's sheets, for the person who drafts: not for the log of a release."""
+def _sheet_names(path: Path) -> Sequence[str]:
+    """Return the names of a workbook's sheets; none if it can't be read, which its reader says."""
     from crowdgate.sources.excel import sheets
 
-    names = sheets(path)
+    try:
+        return sheets(path)
+    except (FileFault, OSError):
+        return ()
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names of sheets, for the person who drafts: not for the log of a release."""
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
