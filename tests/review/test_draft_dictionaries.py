@@ -352,3 +352,60 @@ def test_a_file_that_is_absent_and_a_workbook_of_several_sheets_are_told_first(t
         ConfigurationError, match="several sheets; expected --table with one of its sheets: 'one', 'two'"
     ):
         read_draft_source(tmp_path / "t.xlsx", tmp_path)
+
+
+CASES = """\
+apiVersion: v3.0.2
+kind: DataContract
+id: hr
+version: 1.0.0
+status: active
+servers: [{server: db, type: postgres, host: h, port: 5432, database: d, schema: s}]
+schema:
+  - name: cases
+    physicalName: cases_v2
+    properties:
+      - {name: case_id, logicalType: string, primaryKey: true}
+      - {name: applicant_no, physicalName: appl, logicalType: string}
+      - {name: amount, logicalType: number, logicalTypeOptions: {minimum: 0.5, maximum: 2500, multipleOf: 0.01}}
+      - {name: gender, logicalType: string}
+      - {name: diag, logicalType: string, description: Diagnosis (ICD-10)}
+      - {name: old, logicalType: string, description: Diagnosis (ICD-9)}
+      - {name: tags, logicalType: array}
+      - {name: visits, logicalType: integer}
+"""
+
+
+def test_a_contract_of_a_database_names_its_table_and_the_person(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "x.odcs.yaml"
+    source.write_text(CASES, encoding="utf-8")
+    assert crowdgate("contract", "draft", source) == 0
+    text = capsys.readouterr().out
+    assert "id: cases\n" in text
+    assert "  - name: cases\n    physicalName: cases_v2\n" in text
+    assert "physicalName: appl" in text
+    assert "tags" not in text
+    assert "direct-identifier such as applicant_no)" in text
+    assert '{from: "0", to: "2500", step: 1, precision: 0.01, ' in text
+    assert "classification, value: icd-10" in text
+    assert "classification, value: icd-9" in text
+    assert "# Columns without a domain are not published. --domains A,B drafts domains" in text
+
+
+@pytest.mark.parametrize(
+    ("names", "hint"),
+    [
+        (["hhid", "person_id"], "such as person_id"),
+        (["case_id", "patient_id"], "such as patient_id"),
+        (["hhid"], "COLUMN naming one person; hhid names a row, a case or a household"),
+        (["case_id"], "COLUMN naming one person; case_id names a row, a case or a household"),
+        (["id"], "such as id"),
+        (["sex"], "rows: 1}"),
+    ],
+)
+def test_the_unit_is_a_person_and_no_case_or_household(tmp_path: Path, names: Sequence[str], hint: str) -> None:
+    source = read_draft_source(write_csv(tmp_path / "t.csv", names), tmp_path, header_line=True)
+    (line,) = [line for line in draft_contract(source, "t").splitlines() if "property: privacyUnit" in line]
+    assert line.endswith(f'{hint})"}}')

@@ -397,8 +397,9 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _absence_words(contract: Contract, reason: str) -> str:
-    named = contract.server.settings.get("path", contract.server.title)
-    words = f"the table {named} is not here ({reason}), so its columns are not compared with the"
+    path = contract.server.settings.get("path")
+    named = contract.server.title if path is None else f"the table {path}"
+    words = f"{named} is not here ({reason}), so its columns are not compared with the"
     return f"{words} contract. A release needs it, or another one by --input"
 
 

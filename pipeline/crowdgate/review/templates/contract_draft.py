@@ -64,9 +64,21 @@ _NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identificatio
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
 _NUMBERED = {
     "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
-    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference",
+    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference", "applicant", "applicants",
+    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds",
 }  # fmt: skip
 """The words for what has a number: `household number`, but not `number of household members`."""
+_PERSONS = {
+    "person", "patient", "pat", "respondent", "client", "member", "pid", "patid", "patientid", "patnr", "staff",
+    "personalnummer", "pupil", "student", "employee", "taxpayer", "customer", "participant", "subject", "applicant",
+    "ssn", "nhs", "bsn", "passport", "persnr", "personid", "ausweis", "kunden", "mitglieds",
+}  # fmt: skip
+"""The words of identifiers that stand for one person."""
+_THINGS = {
+    "household", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall", "fallnr",
+    "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial",
+}  # fmt: skip
+"""The words of identifiers that stand for cases, records or several persons."""
 _ENDS_IN_ID = re.compile(r"([^aioulcvhr]id|nummer|kennzeichen)$")
 """The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `steroid`, `covid` and `hybrid`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
@@ -103,7 +115,8 @@ class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
     greatest number or day that it calls valid, `missing` the codes that it calls missing. The bounds are not
     `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
-    list of them, `decimals` the number of decimals of its numbers.
+    list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
+    if it identifies rows.
     """
 
     name: str
@@ -116,6 +129,8 @@ class DraftColumn:
     is_designed: bool = True
     unread: str = ""
     decimals: int | None = None
+    physical: str = ""
+    is_key: bool = False
 
     @property
     def is_age(self) -> bool:
@@ -151,6 +166,10 @@ class DraftSource:
     server: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
     """What of the codebook was used, and what was not."""
+    table: str = ""
+    """The name of the table, if it has another than its file."""
+    physical: str = ""
+    """The name of the table in its database, if it has one there."""
 
     @property
     def values_from(self) -> str:
@@ -179,8 +198,12 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
     listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
-    ids = [column.name for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
-    head = _head(source, name, ids[0] if ids else None, listed=listed)
+    ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
+    head = list(_head(source, name, _unit_hint(ids), listed=listed))
+    if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
+        head.insert(
+            2, "# Columns without a domain are not published. --domains A,B drafts domains for the columns A and B."
+        )
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
@@ -192,8 +215,26 @@ def _has_statement(column: DraftColumn) -> bool:
     return bool(column.values or column.unread or (column.bounds and column.is_designed))
 
 
-def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -> Iterator[str]:
-    """Yield the lines of a draft down to the facts about its table. The column `person` may identify persons.
+def _unit_hint(ids: Sequence[DraftColumn]) -> str:
+    """Return the words on which column identifies persons: one whose name says so, or else that some are of other
+    things. A key of rows identifies persons only where each has one row.
+    """
+    words = {each.name: _words(each.name) | _words(each.description) for each in ids}
+    persons = [each.name for each in ids if _words(each.name) & _PERSONS]
+    persons += [each.name for each in ids if words[each.name] & _PERSONS and not _words(each.name) & _THINGS]
+    things = [each.name for each in ids if each.is_key or _is_thing(each, words[each.name])]
+    others = [each.name for each in ids if each.name not in things]
+    if persons or others:
+        return f", COLUMN being a direct-identifier such as {[*persons, *others][0]}"
+    return f", COLUMN naming one person; {things[0]} names a row, a case or a household" if things else ""
+
+
+def _is_thing(column: DraftColumn, words: set[str]) -> bool:
+    return bool(words & _THINGS) or column.name.lower().startswith(("hh", "house"))
+
+
+def _head(source: DraftSource, name: str, unit: str, *, listed: bool) -> Iterator[str]:
+    """Yield the lines of a draft down to the facts about its table; `unit` are words on the column of the person.
 
     With `listed` values or ranges of columns, a person must say that these are not those of the table.
     """
@@ -204,14 +245,15 @@ def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -
         yield f"# The codebook: {source.note}."
     yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
     yield f"servers: [{{{_server(source)}}}]"
-    yield from ("schema:", f"  - name: {_quoted(name)}")
+    yield from ("schema:", f"  - name: {_quoted(source.table or name)}")
+    if source.server and source.physical:
+        yield f"    physicalName: {_quoted(source.physical)}"
     if listed:
         fixed = f"who fixed the values and ranges in {source.values_from} before the data were seen"
         yield f"    description: {_quoted(change(fixed))}"
     yield "    customProperties:"
-    such = f", COLUMN being a direct-identifier such as {person}" if person else ""
-    unit = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{such}")
-    yield f"      - {{property: privacyUnit, value: {_quoted(unit)}}}"
+    person = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{unit}")
+    yield f"      - {{property: privacyUnit, value: {_quoted(person)}}}"
     population = change("a name for these people, whose lifetime budget pays")
     yield f"      - {{property: population, value: {_quoted(population)}}}"
 
@@ -281,6 +323,8 @@ def _column(
     """Yield the line of a column, or its lines if it has a domain of its own."""
     logical = _logical_type(column, described=described)
     typed = [f"logicalType: {logical}"]
+    if source.server and column.physical:
+        typed.append(f"physicalName: {_quoted(column.physical)}")
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
@@ -361,9 +405,15 @@ def _precision(column: DraftColumn) -> str:
 
 
 def _stock(column: DraftColumn) -> str | None:
-    """Return the stock classification that the name of a column suggests; None if it suggests none."""
-    words = _words(column.name)
-    return next((stock for word, stock in _STOCK.items() if word in words), None)
+    """Return the stock classification that the name of a column suggests, or else a short description; None if neither
+    suggests any.
+    """
+    described = re.sub(r"(?i)\b(icd)[- ]?(9|10)\b", r"\1\2", column.description)
+    words = _words(described)
+    for known in (_words(column.name), words if len(words) <= LONGEST_NAME else set[str]()):
+        if found := [stock for word, stock in _STOCK.items() if word in known]:
+            return found[0]
+    return None
 
 
 def _labels(column: DraftColumn) -> Values:

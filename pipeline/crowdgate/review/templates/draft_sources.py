@@ -14,7 +14,7 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
-from crowdgate.review.templates.codebook_values import listed_values
+from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_dictionary import dictionary_rows, read_dictionary
@@ -210,8 +210,12 @@ def _contract(path: Path, _: str, part: str) -> DraftSource:
     server: dict[str, Any] = next((each for each in servers if each.get("type") == "local"), {})
     form = "csv" if server.get("format") == "csv" else "parquet"
     place = str(server.get("path", change(NO_TABLE)))
-    columns = _properties(tables[names.index(part) if part else 0])
-    return DraftSource(f"the contract {path.name}", place, form, columns, server=_database(servers))
+    table = tables[names.index(part) if part else 0]
+    called, physical = (str(table.get(key) or "") for key in ("name", "physicalName"))
+    return DraftSource(
+        f"the contract {path.name}", place, form, _properties(table), server=_database(servers), table=called,
+        physical=physical,
+    )  # fmt: skip
 
 
 def _tables(path: Path, data: Any) -> list[dict[str, Any]]:
@@ -222,7 +226,9 @@ def _tables(path: Path, data: Any) -> list[dict[str, Any]]:
 
 
 def _properties(table: dict[str, Any]) -> tuple[DraftColumn, ...]:
-    return tuple(map(_property, (each for each in _mappings(table.get("properties")) if "name" in each)))
+    """Return the columns of a table that hold one value a cell."""
+    stated = (each for each in _mappings(table.get("properties")) if "name" in each)
+    return tuple(_property(each) for each in stated if each.get("logicalType") not in ("array", "object"))
 
 
 def _nearest_table(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
@@ -245,7 +251,10 @@ def _mappings(value: Any) -> list[dict[str, Any]]:
 def _property(stated: dict[str, Any]) -> DraftColumn:
     options = stated.get("logicalTypeOptions")
     limits = [options.get(key) for key in ("minimum", "maximum")] if isinstance(options, dict) else []
-    bounds = (str(limits[0]), str(limits[1])) if all(isinstance(each, str) for each in limits) and limits else None
+    limited = all(isinstance(each, str) for each in limits) and bool(limits)
+    stated_limits = stated_range(*map(str, limits)) if limited else ListedValues()
+    multiple = str(options.get("multipleOf") or "") if isinstance(options, dict) else ""
+    decimals = len(multiple.partition(".")[2]) if parse_number(multiple) is not None else stated_limits.decimals
     stated_rules = _mappings(stated.get("quality"))
     rules = [*(rule.get("arguments") for rule in stated_rules), *stated_rules]  # version 3.0 has no `arguments`
     values: list[Any] = next(
@@ -258,8 +267,11 @@ def _property(stated: dict[str, Any]) -> DraftColumn:
         _TYPES.get(str(stated.get("logicalType")), CellType.UNKNOWN),
         described,
         tuple((str(value), "") for value in values if isinstance(value, str)) or in_words,
-        bounds,
+        stated_limits.bounds,
         direct=stated.get("primaryKey") == "true" or stated.get("unique") == "true",
+        decimals=decimals,
+        physical=str(stated.get("physicalName") or ""),
+        is_key=stated.get("primaryKey") == "true",
     )
 
 
