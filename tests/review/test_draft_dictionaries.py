@@ -409,3 +409,29 @@ def test_the_unit_is_a_person_and_no_case_or_household(tmp_path: Path, names: Se
     source = read_draft_source(write_csv(tmp_path / "t.csv", names), tmp_path, header_line=True)
     (line,) = [line for line in draft_contract(source, "t").splitlines() if "property: privacyUnit" in line]
     assert line.endswith(f'{hint})"}}')
+
+
+def test_a_ddi_codebook_with_labelled_ends_and_decimals(tmp_path: Path) -> None:
+    """The labels 0 and 10 of a scale are no list of values; a range of decimals is one of numbers, without dcml too."""
+    ends = "".join(f"<catgry><catValu>{code}</catValu><labl>{text}</labl></catgry>" for code, text in
+                   ((0, "not at all"), (10, "fully"), (99, "Unknown")))  # fmt: skip
+    limits = '<valrng><range min="{}" max="{}"/></valrng><varFormat type="numeric"/>'
+    source = tmp_path / "c.xml"
+    source.write_text(
+        f'<codeBook><dataDscr><var name="satisfied">{limits.format(0, 10)}{ends}</var>'
+        f'<var name="happy"><varFormat type="numeric"/>{ends}</var>'
+        f'<var name="wgt">{limits.format("0.0", "25.0")}</var></dataDscr></codeBook>', encoding="utf-8",
+    )  # fmt: skip
+    satisfied, happy, weight = read_draft_source(source, tmp_path).columns
+    assert (satisfied.values, satisfied.bounds, satisfied.missing) == ((), ("0", "10"), ("99",))
+    assert (happy.values, happy.bounds, happy.unread) == ((), None, "0 = not at all; 10 = fully")
+    assert (weight.type, weight.bounds, weight.decimals) == (CellType.NUMBER, ("0", "25"), 1)
+
+
+def test_columns_with_other_missing_codes_share_no_definition(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", ["a", "b"])
+    rows = [["a", "1=x; 2=y", "-1"], ["b", "1=x; 2=y", "-2"]]
+    book = write_csv(tmp_path / "b.csv", ["Name", "Values", "Missing"], *rows)
+    text = draft_contract(read_draft_source(table, tmp_path, header_line=True, codebook=book), "t")
+    assert 'missing: ["-1"]' in text
+    assert 'missing: ["-2"]' in text
