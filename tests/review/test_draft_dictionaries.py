@@ -254,13 +254,15 @@ APPRENTICES = [
     ["wage", "Wage", "decimal", "", "", "0", "2500"],
     ["trust", "Trust", "integer", "0", "none", "0", "10"],
     ["", "", "", "10", "full"],
+    ["mood", "Mood", "integer", "1", "bad", "1", "5"],
+    ["", "", "", "2", "less bad"],
     ["DIST", "Distance", "integer"],
 ]
 
 
 def apprentices(**headings: str) -> dict[str, DraftColumn]:
     head = [headings.get(each, each) for each in APPRENTICES[0]]
-    names = ("subsidy", "school", "born", "fee", "wage", "trust", "distance")
+    names = ("subsidy", "school", "born", "fee", "wage", "trust", "mood", "distance")
     return {each.name: each for each in read_dictionary(Path("d.csv"), [head, *APPRENTICES[1:]], names).columns}
 
 
@@ -282,6 +284,7 @@ def test_ranges_and_codes_of_missing_values_are_read(least: str, greatest: str) 
     assert (found["born"].bounds, found["born"].missing) == (("1950-01-01", "2010-12-31"), ("1900-01-01",))
     assert (found["fee"].bounds, found["fee"].type, found["fee"].decimals) == (("0", "500"), CellType.NUMBER, 2)
     assert (found["trust"].bounds, found["trust"].values) == (("0", "10"), ())
+    assert (found["mood"].bounds, found["mood"].values) == (("1", "5"), ())
 
 
 def test_a_column_of_ranges_is_read() -> None:
@@ -318,7 +321,7 @@ def test_labelled_ends_of_a_scale_are_left_to_decide(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", ["trust"])
     book = write_csv(tmp_path / "b.csv", ["Name", "Values"], ["trust", "0=none; 10=full (all)"])
     text = draft_contract(read_draft_source(table, tmp_path, header_line=True, codebook=book), "t")
-    assert "or from and to; the codebook b.csv says only: 0 = none; 10 = full [all])" in text
+    assert "or from and to; by the codebook b.csv: 0 = none; 10 = full [all])" in text
     assert "who fixed" not in text
 
 
@@ -329,7 +332,7 @@ def test_the_headings_that_are_used_and_ignored_are_told(tmp_path: Path, capsys:
     said = capsys.readouterr()
     note = (
         "headings used: Variable, Description, Type, Code, Meaning, Minimum, Maximum, Missing; ignored: Unit;"
-        " variables that match no column: 5; columns that it does not describe: 1"
+        " variables that match no column: 6; columns that it does not describe: 1"
     )
     assert said.err == f"the codebook: {note}\n"
     assert f"# The codebook: {note}.\n" in said.out

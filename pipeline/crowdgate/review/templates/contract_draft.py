@@ -65,7 +65,7 @@ _NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identificatio
 _NUMBERED = {
     "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
     "employee", "taxpayer", "customer", "participant", "subject", "account", "reference", "applicant", "applicants",
-    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds",
+    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds", "permit",
 }  # fmt: skip
 """The words for what has a number: `household number`, but not `number of household members`."""
 _PERSONS = {
@@ -366,6 +366,10 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         ends = f"from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {exact}"
         return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
+    if column.unread:
+        known = " ".join(column.unread.split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
+        each = _quoted(change(f"each value that can be, or from and to; by {source.values_from}: {known}"))
+        return f"{{values: [{each}], {missing}source: {public}}}"
     if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
         what, more = (
             ("day", "") if column.is_day else ("number", "; of amounts, with step: 100, precision: 1 beside it")
@@ -380,10 +384,6 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     codes = (
         "its codes" if most is None else f"its codes of {most} characters, and firstCharacters: {most} for longer ones"
     )
-    if column.unread:
-        known = " ".join(column.unread.split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
-        each = _quoted(change(f"each value that can be, or from and to; {source.values_from} says only: {known}"))
-        return f"{{values: [{each}], {missing}source: {public}}}"
     others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
     return f"{{values: [{each}], source: {public}}}"
