@@ -438,3 +438,10 @@ def test_columns_with_other_missing_codes_share_no_definition(tmp_path: Path) ->
     text = draft_contract(read_draft_source(table, tmp_path, header_line=True, codebook=book), "t")
     assert 'missing: ["-1"]' in text
     assert 'missing: ["-2"]' in text
+
+
+def test_words_about_a_variable_that_stand_once_are_not_those_of_its_first_value() -> None:
+    found = apprentices(Meaning="Wording")
+    assert (found["subsidy"].values, found["subsidy"].description) == (
+        (("J", ""), ("N", "")), "Training subsidy granted",
+    )  # fmt: skip
