@@ -202,7 +202,8 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     head = list(_head(source, name, _unit_hint(ids), listed=listed))
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
         head.insert(
-            2, "# Columns without a domain are not published. --domains A,B drafts domains for the columns A and B."
+            2,
+            "# Columns without a domain are not published. --domains A,B drafts them; by hand, write invalid: level too.",
         )
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
