@@ -394,9 +394,7 @@ def test_a_contract_of_a_database_names_its_table_and_the_person(
     assert '{from: "0", to: "2500", step: 1, precision: 0.01, ' in text
     assert "classification, value: icd-10" in text
     assert "classification, value: icd-9" in text
-    assert (
-        "# Columns without a domain are not published. --domains A,B drafts them; by hand, write invalid: level" in text
-    )
+    assert "# Columns without a domain are not published. --domains A,B drafts them; by hand" in text
 
 
 @pytest.mark.parametrize(
@@ -447,3 +445,14 @@ def test_words_about_a_variable_that_stand_once_are_not_those_of_its_first_value
     assert (found["subsidy"].values, found["subsidy"].description) == (
         (("J", ""), ("N", "")), "Training subsidy granted",
     )  # fmt: skip
+
+
+def test_a_key_of_rows_is_no_person(tmp_path: Path) -> None:
+    source = tmp_path / "x.odcs.yaml"
+    head, tail = (
+        CASES.partition("      - {name: case_id")[0],
+        "{name: entry_key, logicalType: string, primaryKey: true}\n",
+    )
+    source.write_text(f"{head}      - {tail}", encoding="utf-8")
+    text = draft_contract(read_draft_source(source, tmp_path), "x")
+    assert "COLUMN naming one person; entry_key names a row, a case or a household" in text

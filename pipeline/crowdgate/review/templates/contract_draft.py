@@ -203,7 +203,7 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
         head.insert(
             2,
-            "# Columns without a domain are not published. --domains A,B drafts them; by hand, write invalid: level too.",
+            "# Columns without a domain are not published. --domains A,B drafts them; by hand add invalid: level.",
         )
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
