@@ -400,6 +400,7 @@ def test_a_contract_of_a_database_names_its_table_and_the_person(
 @pytest.mark.parametrize(
     ("names", "hint"),
     [
+        (["uuid", "patient_id"], "such as patient_id"),
         (["hhid", "person_id"], "such as person_id"),
         (["case_id", "patient_id"], "such as patient_id"),
         (["hhid"], "COLUMN naming one person; hhid names a row, a case or a household"),
