@@ -98,7 +98,8 @@ def test_a_capped_end_is_one_number_and_an_open_interval_is_kept_whole() -> None
     ("precision", "whole", "why"),
     [
         ("0", True, "above 0 and divide the step"), ("3", True, "above 0 and divide the step"),
-        ("1/1000", False, "numbers: use a coarser precision"), ("1/2", True, "must be whole"),
+        ("1/1000", False, "numbers: use a coarser precision"),
+        ("1/2", True, "must be whole: with decimals, write logicalType: number"),
     ],
 )  # fmt: skip
 def test_a_precision_that_gives_no_grid_is_refused(precision: str, whole: bool, why: str) -> None:

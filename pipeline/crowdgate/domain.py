@@ -222,7 +222,9 @@ def numbers(first: Fraction, last: Fraction, step: Fraction, source: str, *, top
     if grid.codes > MOST_VALUES:
         raise ValueError(f"a domain has at most {MOST_VALUES} numbers: use a coarser precision")
     if precision is not None and whole and (first.denominator != 1 or precision.denominator != 1):
-        raise ValueError("from, step and precision of whole numbers must be whole")
+        raise ValueError(
+            "from, step and precision of whole numbers must be whole: with decimals, write logicalType: number"
+        )
     unit = lcm(first.denominator, step.denominator)
     start, each = int(first * unit), int(step * unit)  # whole numbers: a million labels in a second
     labels = [_label(start + each * i, unit) for i in range(size)]

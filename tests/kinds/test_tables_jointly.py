@@ -89,7 +89,10 @@ WRONG: dict[str, tuple[Callable[[Workshop], None], str]] = {
         edits((GAUSSIAN, "noise: laplace"), ("delta: 1e-6", "delta: 0")),
         "a total that is met jointly, and noise whose joint cost is not known; expected a delta above 0",
     ),
-    "a large epsilon": (edits(("epsilon: 2, delta", "epsilon: 80, delta")), "expected .* a smaller epsilon"),
+    "a large epsilon": (
+        edits(("epsilon: 2, delta", "epsilon: 80, delta")),
+        "expected a smaller epsilon, or no `accounting: joint`",
+    ),
     "all of it": (edits(("share: 0.25", "share: 1")), "a number above 0 and below 1"),
     "another word": (edits(("delta: 1e-6", "delta: 1e-6, accounting: both")), "accounting"),
 }
@@ -167,3 +170,19 @@ def test_a_policy_of_epsilons_has_the_plan_of_today(tmp_path: Path) -> None:
     )
     assert replace(own.guarantee) == said.guarantee
     assert own.protection.mechanism.mechanism.spends == said.protection.mechanism.mechanism.spends
+
+
+def test_what_helps_where_the_law_of_wide_means_is_not_known(tmp_path: Path) -> None:
+    """Either change is enough: Gaussian noise, or parts that add up."""
+    wide = "{from: 0, to: 99, top: true, source: ", "{from: 0, to: 9999, top: true, source: "
+
+    def planned(noise: str, privacy: str) -> None:
+        workshop = tables_by_shares(tmp_path / noise / privacy[-5:], noise=f"noise: {noise}", gates="", privacy=privacy)
+        workshop.edit(workshop.contract, *wide)
+        plan_policy(workshop.policy)
+
+    total = "epsilon: 2, delta: 1e-8"
+    with pytest.raises(ConfigurationError, match="expected noise: gaussian, or no `accounting: joint`"):
+        planned("laplace", f"{total}, accounting: joint")
+    planned("gaussian", f"{total}, accounting: joint")
+    planned("laplace", total)

@@ -75,7 +75,6 @@ TABLES = {
     "member.yaml": (OTHER_CONTRACT, [], [
         "servers: [{server: local, type: local, path: member.parquet, format: parquet}]",
         "    description: The form fixed all values", *PEOPLE,
-        "domain, value: {from: 1900, to: 2020, source: form}}",
         "domain, value: {values: [DE, NL], source: ISO 3166-1}}",
     ]),
 }  # fmt: skip

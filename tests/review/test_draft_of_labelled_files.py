@@ -58,7 +58,7 @@ def test_a_sheet_becomes_a_draft(tmp_path: Path) -> None:
     source = tmp_path / "t.xlsx"
     write_workbook(source, {"one": [["age", "sex"], [17, MARK]], "two": [["a"], ["b"]]})
     with pytest.raises(ConfigurationError, match="nothing says that line 1 is a header"):
-        read_draft_source(source, tmp_path)
+        read_draft_source(source, tmp_path, part="one")
     with pytest.raises(ConfigurationError, match="the workbook has several sheets"):
         read_draft_source(source, tmp_path, header_line=True)
     found = read_draft_source(source, tmp_path, header_line=True, part="one")
@@ -70,3 +70,15 @@ def test_a_sheet_becomes_a_draft(tmp_path: Path) -> None:
     write_workbook(source, {"one": [["17", "x"]]})
     with pytest.raises(ConfigurationError, match="line 1 has a number or a day in column 1"):
         read_draft_source(source, tmp_path, header_line=True)
+
+
+def test_labels_of_the_ends_of_a_scale_are_no_values(tmp_path: Path) -> None:
+    """Answers between them would be outside the domain; codes of no answer are missing."""
+    path = tmp_path / "t.sav"
+    labels: dict[str, Any] = {"trust": {0: "No trust", 10: "Full trust", 99: "Unknown"}, "sex": SEX}
+    pyreadstat.write_sav(pd.DataFrame({"trust": [3.0], "sex": [1.0]}), path, variable_value_labels=labels)
+    source = read_draft_source(path, tmp_path)
+    trust, sex = source.columns
+    assert "or from and to; by the variables of t.sav: 0 = No trust; 10 = Full trust)" in draft_contract(source, "t")
+    assert (trust.values, trust.missing, trust.unread) == ((), ("99",), "0 = No trust; 10 = Full trust")
+    assert [code for code, _ in sex.values] == ["1", "2", "9"]

@@ -284,3 +284,12 @@ def test_columns_that_are_named_have_no_more_classes_than_without_names(
     assert crowdgate(*line, "--name", "many", "--attributes", many) == 2
     assert "at most 500 classes" in capsys.readouterr().err
     assert not (home / "policies" / "many.yaml").exists()
+
+
+def test_laplace_noise_is_not_accounted_jointly(tmp_path: Path) -> None:
+    """Its joint law gains nothing in few tables at a small delta, and is not known of wide means that a user adds."""
+    root, contract = visits(tmp_path / "copy")
+    found = create_policy(root, NewPolicyRequest("tables", contract, "board", "new", 5000))
+    text = found.files[0].read_text(encoding="utf-8")
+    assert ("noise: laplace" in text, "accounting: joint" in text) == (True, False)
+    assert found.checked.allowed

@@ -326,7 +326,28 @@ def test_every_warning_has_a_case() -> None:
         "CG227",
         "CG228",
         "CG229",
-    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py
+        "CG230",
+    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230 below
+
+
+def test_sums_of_numbers_without_a_precision_are_a_warning(tmp_path: Path) -> None:
+    """Numbers that may have decimals count as the least of their interval, whole ones as themselves."""
+    workshop = tables_workshop(tmp_path / "w")
+    age = "- name: age\n        logicalType: "
+
+    def told() -> list[str]:
+        return [each.words for each in check(workshop.policy, header=False).warnings if each.code == "CG230"]
+
+    assert told() == []
+    workshop.edit(workshop.contract, f"{age}integer", f"{age}number")
+    assert [each.partition(":")[0] for each in told()] == ["sums, means and quantiles of age are too low"]
+    workshop.edit(workshop.policy, "      - {sum: age, by: [ward], low: 10, high: 60}\n", "")
+    workshop.edit(workshop.policy, "      - {mean: age, by: {ward: exact}}\n", "")
+    assert told() == []  # quantiles of intervals of 10 years say that they are intervals
+    workshop.edit(workshop.policy, "quantiles: age, level: 10 years", "quantiles: age, level: exact")
+    assert len(told()) == 1
+    workshop.edit(workshop.contract, "to: 99, top: true", "to: 99, step: 1, precision: 0.1, top: true")
+    assert told() == []
 
 
 @pytest.mark.parametrize(

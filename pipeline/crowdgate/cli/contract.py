@@ -84,7 +84,9 @@ def draft(
         part=table,
         codebook=None if codebook is None else codebook.resolve(),
     )
-    text = draft_contract(found, source.stem if name is None else name, _names(domains))
+    if found.note:
+        typer.echo(f"the codebook: {found.note}", err=True)
+    text = draft_contract(found, name or found.table or source.stem, _names(domains))
     if to is None:
         typer.echo(text, nl=False)
         return

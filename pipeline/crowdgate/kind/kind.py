@@ -150,6 +150,11 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del mechanism
         return iter(())
 
+    def numeric_columns(self, mechanism: M) -> frozenset[str]:
+        """Columns whose numbers are published as sums, means or quantiles; none unless a kind publishes some."""
+        del mechanism
+        return frozenset()
+
     @abstractmethod
     def explanation(self, mechanism: M) -> Explanation:
         """Explanation of the protection, for a reader who is no programmer."""

@@ -262,6 +262,19 @@ def test_rows_that_other_sessions_write_meanwhile_are_not_mixed(workshop: Worksh
     assert sum(int(batch.counts.sum()) for batch in rest if batch.counts is not None) == 60
 
 
+@pytest.mark.thorough  # a resolver may take its time
+def test_a_host_whose_name_is_not_known_is_a_table_that_is_not_here(workshop: Workshop) -> None:
+    """Top-level domain invalid has no hosts (RFC 2606)."""
+    text = workshop.contract.read_text(encoding="utf-8")
+    start = text.index("servers: [")
+    server = "server: db, type: postgres, host: db.invalid, port: 5432, database: d, schema: s"
+    workshop.contract.write_text(
+        f"{text[:start]}servers: [{{{server}}}]{text[text.index(chr(10), start) :]}", encoding="utf-8"
+    )
+    (warning,) = [each for each in check(workshop.policy).warnings if each.code == "CG217"]
+    assert warning.words.startswith("the table of type postgres is not here (the database can't be reached")
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("where", ["client", "server"])
 def test_a_kill_while_the_database_reads_charges_once(workshop: Workshop, where: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from crowdgate.accounting.joint import least_epsilon
+from crowdgate.accounting.joint import GREATEST_EPSILON, least_epsilon
 from crowdgate.accounting.numbers import down
 from crowdgate.guarantee import Part
 from crowdgate.mechanisms.tables.joint_cost import TablesLaw, noise_law, with_raised_spend
@@ -22,11 +22,6 @@ if TYPE_CHECKING:
 _MOST = 10
 """Greatest epsilon of which it is said what a policy leaves unused."""
 
-_UNKNOWN: Finding = (
-    ("noise",), "a total that is met jointly, and noise whose joint cost is not known",
-    "a delta above 0, a smaller epsilon, or epsilons in place of shares", None,
-)  # fmt: skip
-
 Planned = tuple["DpTables | None", "JointCost | None", Sequence["Finding"]]
 
 
@@ -38,9 +33,23 @@ def planned_jointly(mechanism: DpTables, allowance: Allowance) -> Planned:
     try:
         found = with_raised_spend(mechanism, part, gates)
     except ValueError:
-        return None, None, [_UNKNOWN]
+        return None, None, [_unknown(mechanism, allowance)]
     cost = TablesLaw(noise_law(found), gates).cost(allowance.total, allowance.delta)
     return found, cost, ()
+
+
+def _unknown(mechanism: DpTables, allowance: Allowance) -> Finding:
+    """Return the finding that the joint cost is not known, with what helps: a law of Laplace noise that is computed too
+    coarsely for a delta is one for Gaussian noise, and the sum of the parts needs no law.
+    """
+    if not allowance.delta:
+        helps = "a delta above 0"
+    elif allowance.total > GREATEST_EPSILON or mechanism.budget.noise == "gaussian":
+        helps = "a smaller epsilon"
+    else:
+        helps = "noise: gaussian"
+    found = "a total that is met jointly, and noise whose joint cost is not known"
+    return ("noise",), found, f"{helps}, or no `accounting: joint` and epsilons in place of shares of gates", None
 
 
 def joint_epsilon(mechanism: DpTables, guarantee: Guarantee) -> float | None:

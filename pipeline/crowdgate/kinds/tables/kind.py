@@ -62,6 +62,11 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return smaller_errors(mechanism)
 
+    def numeric_columns(self, mechanism: TablesPlan) -> frozenset[str]:
+        from crowdgate.mechanisms.tables.workload import numeric_columns
+
+        return numeric_columns(mechanism.mechanism.workload.items)
+
     def joint_law(self, mechanism: TablesPlan, gates: tuple[Fraction, ...]) -> JointLaw | None:
         from crowdgate.kinds.tables.joint_cost import joint_law
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.errors import Finding, expected_names, nearest, nearest_level
+from crowdgate.hierarchy import EXACT
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
 from crowdgate.mechanisms.tables.bin_groups import bin_groups, in_order
 from crowdgate.mechanisms.tables.sums import (
@@ -161,6 +162,12 @@ def all_ways(k: int, levels: Names) -> tuple[ContingencyTable, ...]:
     if not 0 <= k <= len(levels):
         raise ValueError(f"k must be a whole number in [0, {len(levels)}], not {k}")
     return tuple(ContingencyTable({name: levels[name] for name in chosen}) for chosen in combinations(levels, k))
+
+
+def numeric_columns(items: Sequence[Item]) -> frozenset[str]:
+    """Return the columns of sums, means and quantiles of single values."""
+    numbers = {each.column for each in items if isinstance(each, Sum | Mean)}
+    return frozenset(numbers | {each.column for each in items if isinstance(each, Quantiles) and each.level == EXACT})
 
 
 def resolve(

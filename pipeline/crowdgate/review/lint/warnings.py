@@ -397,8 +397,9 @@ def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 
 def _absence_words(contract: Contract, reason: str) -> str:
-    named = contract.server.settings.get("path", contract.server.title)
-    words = f"the table {named} is not here ({reason}), so its columns are not compared with the"
+    path = contract.server.settings.get("path")
+    named = contract.server.title if path is None else f"the table {path}"
+    words = f"{named} is not here ({reason}), so its columns are not compared with the"
     return f"{words} contract. A release needs it, or another one by --input"
 
 
@@ -432,6 +433,24 @@ def _step_words(name: str, grid: Grid) -> str:
 def _few_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
     for name, grid in _coarse_steps(judged.plan.bundle.contract):
         yield *_policy(judged, "contract"), _step_words(name, grid)
+
+
+def _floored_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to sums, means and quantiles of numbers that count as the least of their interval."""
+    kind, contract = kind_of(judged.plan.bundle), judged.plan.bundle.contract
+    for name in sorted(kind.numeric_columns(judged.plan.protection.mechanism)):
+        domain = contract.by_name[name].domain
+        grid = None if domain is None else domain.grid
+        if grid is not None and not grid.whole and grid.precision is None:
+            step = stated_number(grid.step)
+            words = (
+                f"sums, means and quantiles of {name} are too low: its domain has no precision, so each number counts"
+            )
+            words += f" as the least of its interval of width {step}. State precision beside the step, such as"
+            yield (
+                *_policy(judged, "mechanism"),
+                f"{words} {{step: {step}, precision: {stated_number(grid.step / 100)}}}",
+            )
 
 
 def _sampled_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
@@ -497,4 +516,5 @@ RULES: dict[str, Rule] = {
     "CG227": _trusted_tables,
     "CG228": _larger_errors,
     "CG229": _few_numbers,
+    "CG230": _floored_numbers,
 }

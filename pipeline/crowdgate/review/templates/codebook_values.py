@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
-from crowdgate.domain import parse_number
+from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
 
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
@@ -17,7 +17,8 @@ _FORMS = (
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_RANGE = re.compile(r"(-?\d+(?:\.\d+)?)\s*(?:to|-|–|\.\.)\s*(-?\d+(?:\.\d+)?)", re.IGNORECASE)
+_END = r"(-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4})"
+_RANGE = re.compile(rf"{_END}\s*(?:to|bis|-|–|\.\.)\s*{_END}", re.IGNORECASE)
 _SPECIAL_LABELS = (
     r"(i )?(do ?n[o'’]?t|dont) know",
     r"(i )?prefer not to (answer|say)",
@@ -31,6 +32,12 @@ _SPECIAL_LABELS = (
 )
 _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
+_BARE = re.compile(r"[\w.+-]{1,20}")
+"""A code without a label."""
+_OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
+"""The labels of codes that often stand apart from the others of a list."""
+MOST_ANCHORS = 5
+"""The most labels with gaps between their codes that count as points of a scale; more are a list of codes."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""
 
@@ -42,29 +49,56 @@ class ListedValues:
     values: Values = ()
     bounds: tuple[str, str] | None = None
     missing: tuple[str, ...] = ()
+    unread: str = ""
+    """A list that is not read as a whole, or labels of a scale that name only some of its values: no domain."""
+    decimals: int | None = None
+    """The number of decimals with which the range is written."""
 
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    parts = _parts(text.strip())
+    text = text.strip()
+    parts = _parts(text)
     pairs = _pairs(parts)
+    unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
+    if len(pairs) != len(parts):
+        return unread
     ranges = [found for code, _ in pairs if (found := _RANGE.fullmatch(code))]
-    if len(ranges) == 1 and len(pairs) == len(parts):
-        return _in_range(ranges[0], parts, pairs)
-    codes = [code for code, _ in pairs]
-    if len(set(codes)) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
-        return ListedValues()
-    return ListedValues(missing=tuple(codes)) if special_codes(pairs) else ListedValues(tuple(pairs))
+    if len(ranges) == 1:
+        others = [(code, label) for code, label in pairs if code != ranges[0][0]]
+        stated = stated_range(*ranges[0].groups())
+        coded = not others or special_codes(others)
+        return replace(stated, missing=tuple(code for code, _ in others)) if stated.bounds and coded else unread
+    if len({code for code, _ in pairs}) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
+        return unread
+    if special_codes(pairs):
+        return ListedValues(missing=tuple(code for code, _ in pairs))
+    return without_scale(tuple(pairs))
 
 
-def _in_range(found: re.Match[str], parts: Sequence[str], pairs: Sequence[tuple[str, str]]) -> ListedValues:
-    """Return a range of numbers, and the codes beside it; nothing if one of these stands for a value."""
-    if found[0] in parts:  # a range without a label beside codes that may have some
-        pairs = _pairs([each for each in parts if each != found[0]])
-    codes = [(code, label) for code, label in pairs if code != found[0]]
-    if not all(special_codes([(code, label or "missing")]) for code, label in codes):
-        return ListedValues()
-    return ListedValues(bounds=whole_bounds(*found.groups()), missing=tuple(code for code, _ in codes))
+def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
+    """Return labelled values as the domain that they are, or as unread if they name only some values of a scale: few
+    numbers with gaps between them, or all inside `bounds` that reach beyond them.
+    """
+    plain = [(code, label) for code, label in values if not special_codes([(code, label)])]
+    numbers = sorted(number for code, _ in plain if (number := _whole(code)) is not None)
+    labelled = any(label for _, label in plain)
+    if not labelled or len(numbers) < len(plain) or not plain:
+        return ListedValues(values, bounds)
+    points = sorted(int(code) for code, label in plain if not _OTHER.search(label))
+    has_gaps = 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
+    limits = [_whole(each) for each in bounds or () if each not in dict(values)]
+    beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
+    if not has_gaps and not beyond:
+        return ListedValues(values, bounds)
+    named = "; ".join(f"{code} = {label}" for code, label in plain)
+    missing = tuple(code for code, label in values if (code, label) not in plain)
+    return ListedValues(bounds=bounds, missing=missing, unread=named)
+
+
+def _whole(code: str) -> int | None:
+    """Return the whole number that a code writes without a zero before it; None for other codes."""
+    return int(code) if re.fullmatch(r"-?(0|[1-9]\d{0,8})", code) else None
 
 
 def special_codes(values: Sequence[tuple[str, str]]) -> bool:
@@ -75,6 +109,8 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
 
 def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
+    if _RANGE.fullmatch(text):
+        return [text]
     for mark in ("|", "\n", ";"):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
@@ -84,22 +120,64 @@ def _parts(text: str) -> list[str]:
         parts = [each.strip() for each in text.split(mark)]
         if len(parts) > 1 and all(each and " " not in each for each in parts):
             return parts
-    return [text]
+    return [each for each in re.split(r",\s+", text) if each] if _is_range_and_codes(text) else [text]
+
+
+def _is_range_and_codes(text: str) -> bool:
+    """Return whether a text is a range and codes after it: `0-5, 9`."""
+    first, *others = (each.strip() for each in text.split(","))
+    return bool(_RANGE.fullmatch(first) and others and all(_whole(each) is not None for each in others))
 
 
 def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
-    """Return the code and the label of each entry: in the first form that all have, or else without labels."""
-    for form in _FORMS:
-        found = [form.fullmatch(each) for each in parts if not _RANGE.fullmatch(each)]
-        pairs = [(each["code"].strip(), " ".join(each["label"].split())) for each in found if each is not None]
-        if len(pairs) == len(parts) and all(code and label for code, label in pairs):
-            return pairs
-    return [(each, "") for each in parts if len(each) <= LONGEST_BARE]
-
-
-def whole_bounds(least: str, greatest: str) -> tuple[str, str] | None:
-    """Return a range of numbers, rounded outwards to whole ones, as a domain has steps of 1 unless it states another;
-    None if these are no numbers.
+    """Return the code and the label of each entry: in the first form that all have, where ranges and, beside signs of
+    equality, single codes need no label; or else without labels. An entry that is not read is left out.
     """
-    low, high = parse_number(least), parse_number(greatest)
-    return None if low is None or high is None or low > high else (str(floor(low)), str(ceil(high)))
+    for form in _FORMS:
+        pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
+        if len(pairs) == len(parts) and any(label for _, label in pairs):
+            return pairs
+    return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each)]
+
+
+def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
+    """Return the code and the label of an entry of a form; None for another form."""
+    if _RANGE.fullmatch(entry) or (form is _FORMS[0] and _BARE.fullmatch(entry)):
+        return entry, ""
+    found = form.fullmatch(entry)
+    code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
+    return (code, label) if code and label else None
+
+
+def stated_range(least: str, greatest: str) -> ListedValues:
+    """Return a range of numbers, rounded outwards to whole ones, as a domain has steps of 1 unless it states another,
+    with the decimals that it is written with; or a range of days. Empty if these are neither.
+    """
+    days = [parse_day(each) for each in (least, greatest)]
+    if days[0] and days[1] and days[0] <= days[1]:
+        return ListedValues(bounds=(days[0], days[1]))
+    texts = [point_number(each.strip()) for each in (least, greatest)]
+    low, high = map(parse_number, texts)
+    if low is None or high is None or low > high:
+        return ListedValues()
+    decimals = max(len(each.partition(".")[2]) for each in texts)
+    return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals)
+
+
+def point_number(text: str) -> str:
+    """Return a number with a decimal comma as one with a point; other texts unchanged."""
+    return text.replace(",", ".") if re.fullmatch(r"-?\d+,\d+", text) else text
+
+
+def parse_day(text: str) -> str | None:
+    """Return a day, written YYYY-MM-DD or DD.MM.YYYY, as YYYY-MM-DD; None if it is no day."""
+    found = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", text.strip())
+    day = parse_date(f"{found[3]}-{found[2]:0>2}-{found[1]:0>2}" if found else text.strip())
+    return None if day is None else day.isoformat()
+
+
+def missing_codes(text: str) -> tuple[str, ...]:
+    """Return the codes in a cell that says what means "missing", with or without labels."""
+    parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
+    pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
+    return tuple(parse_day(code) or point_number(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)

@@ -17,6 +17,7 @@ from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
+from crowdgate.limits import MOST_VALUES
 from crowdgate.sources.table_header import CellType
 
 NO_TABLE = "the table's file, relative to the contract, in the format beside it"
@@ -63,9 +64,21 @@ _NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identificatio
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
 _NUMBERED = {
     "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
-    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference",
+    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference", "applicant", "applicants",
+    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds", "permit",
 }  # fmt: skip
 """The words for what has a number: `household number`, but not `number of household members`."""
+_PERSONS = {
+    "person", "patient", "pat", "respondent", "client", "member", "pid", "patid", "patientid", "patnr", "staff",
+    "personalnummer", "pupil", "student", "employee", "taxpayer", "customer", "participant", "subject", "applicant",
+    "ssn", "nhs", "bsn", "passport", "persnr", "personid", "ausweis", "kunden", "mitglieds",
+}  # fmt: skip
+"""The words of identifiers that stand for one person."""
+_THINGS = {
+    "household", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall", "fallnr",
+    "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial",
+}  # fmt: skip
+"""The words of identifiers that stand for cases, records or several persons."""
 _ENDS_IN_ID = re.compile(r"([^aioulcvhr]id|nummer|kennzeichen)$")
 """The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `steroid`, `covid` and `hybrid`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
@@ -91,6 +104,8 @@ _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 UNGUESSED = Role.QUASI_IDENTIFIER
 """The role of a column whose name suggests none: the one that grants attackers most."""
+MOST_QUOTED = 300
+"""The greatest length of what a draft quotes of a codebook that is not read."""
 WIDTH = 120
 """The greatest width of the line of a column; longer ones have a line for each fact."""
 
@@ -99,7 +114,9 @@ WIDTH = 120
 class DraftColumn:
     """A column as it is known without its cells. `values` are all of them by a codebook, `bounds` the least and the
     greatest number or day that it calls valid, `missing` the codes that it calls missing. The bounds are not
-    `is_designed` if they may be the extremes of the table.
+    `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
+    list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
+    if it identifies rows.
     """
 
     name: str
@@ -110,6 +127,10 @@ class DraftColumn:
     direct: bool = False
     missing: tuple[str, ...] = ()
     is_designed: bool = True
+    unread: str = ""
+    decimals: int | None = None
+    physical: str = ""
+    is_key: bool = False
 
     @property
     def is_age(self) -> bool:
@@ -143,6 +164,12 @@ class DraftSource:
     settings: Mapping[str, str] = field(default_factory=dict)
     codebook: str = ""
     server: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+    """What of the codebook was used, and what was not."""
+    table: str = ""
+    """The name of the table, if it has another than its file."""
+    physical: str = ""
+    """The name of the table in its database, if it has one there."""
 
     @property
     def values_from(self) -> str:
@@ -166,41 +193,68 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    known = {
-        column.name
-        for column in source.columns
-        if guessed[column.name] is not None or column.values or (column.bounds and column.is_designed)
-    }
+    known = {column.name for column in source.columns if guessed[column.name] is not None or _has_statement(column)}
     chosen = [c for c in source.columns if c.name in (known if domains is None else domains)]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared([column for column in source.columns if column.name in described])
     listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
-    ids = [column.name for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
-    head = _head(source, name, ids[0] if ids else None, listed=listed)
+    ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
+    head = list(_head(source, name, _unit_hint(ids), listed=listed))
+    if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
+        head.insert(
+            2,
+            "# Columns without a domain are not published. --domains A,B drafts them; by hand add invalid: level.",
+        )
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
     )]) + "\n"  # fmt: skip
 
 
-def _head(source: DraftSource, name: str, person: str | None, *, listed: bool) -> Iterator[str]:
-    """Yield the lines of a draft down to the facts about its table. The column `person` may identify persons.
+def _has_statement(column: DraftColumn) -> bool:
+    """Return whether a codebook says which values a column has, be it in part."""
+    return bool(column.values or column.unread or (column.bounds and column.is_designed))
+
+
+def _unit_hint(ids: Sequence[DraftColumn]) -> str:
+    """Return the words on which column identifies persons: one whose name says so, or else that some are of other
+    things. A key of rows identifies persons only where each has one row.
+    """
+    words = {each.name: _words(each.name) | _words(each.description) for each in ids}
+    persons = [each.name for each in ids if _words(each.name) & _PERSONS]
+    persons += [each.name for each in ids if words[each.name] & _PERSONS and not _words(each.name) & _THINGS]
+    things = [each.name for each in ids if each.is_key or _is_thing(each, words[each.name])]
+    others = [each.name for each in ids if each.name not in things]
+    if persons or others:
+        return f", COLUMN being a direct-identifier such as {[*persons, *others][0]}"
+    return f", COLUMN naming one person; {things[0]} names a row, a case or a household" if things else ""
+
+
+def _is_thing(column: DraftColumn, words: set[str]) -> bool:
+    return bool(words & _THINGS) or column.name.lower().startswith(("hh", "house"))
+
+
+def _head(source: DraftSource, name: str, unit: str, *, listed: bool) -> Iterator[str]:
+    """Yield the lines of a draft down to the facts about its table; `unit` are words on the column of the person.
 
     With `listed` values or ranges of columns, a person must say that these are not those of the table.
     """
     read = f"{source.read} and {source.codebook}" if source.codebook else source.read
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
     yield f"# Drafted from {read}; no cell was read. Decide each CHANGE, and see whether the guesses are right."
+    if source.note:
+        yield f"# The codebook: {source.note}."
     yield from ("apiVersion: v3.1.0", "kind: DataContract", f"id: {_quoted(name)}", "version: 1.0.0", "status: draft")
     yield f"servers: [{{{_server(source)}}}]"
-    yield from ("schema:", f"  - name: {_quoted(name)}")
+    yield from ("schema:", f"  - name: {_quoted(source.table or name)}")
+    if source.server and source.physical:
+        yield f"    physicalName: {_quoted(source.physical)}"
     if listed:
         fixed = f"who fixed the values and ranges in {source.values_from} before the data were seen"
         yield f"    description: {_quoted(change(fixed))}"
     yield "    customProperties:"
-    such = f", COLUMN being a direct-identifier such as {person}" if person else ""
-    unit = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{such}")
-    yield f"      - {{property: privacyUnit, value: {_quoted(unit)}}}"
+    person = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{unit}")
+    yield f"      - {{property: privacyUnit, value: {_quoted(person)}}}"
     population = change("a name for these people, whose lifetime budget pays")
     yield f"      - {{property: population, value: {_quoted(population)}}}"
 
@@ -218,10 +272,15 @@ def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
     """Return the name of the definition that a column shares with others: flags, values that recur in a codebook, and
     names that differ in their number only.
     """
-    keys = {each.name: (each.type, each.values, each.bounds, _stem(each), _role(each)) for each in columns}
+    keys = {
+        each.name: (
+            each.type, each.values, each.bounds, _stem(each), _role(each), each.missing, each.unread, each.decimals,
+        )
+        for each in columns
+    }  # fmt: skip
     count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
     for key in (key for key, times in count.items() if times > 1):
-        _, values, _, stem, _ = key
+        values, stem = key[1], key[3]
         base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
         name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
         taken.add(name)
@@ -265,6 +324,8 @@ def _column(
     """Yield the line of a column, or its lines if it has a domain of its own."""
     logical = _logical_type(column, described=described)
     typed = [f"logicalType: {logical}"]
+    if source.server and column.physical:
+        typed.append(f"physicalName: {_quoted(column.physical)}")
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
         facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
@@ -302,8 +363,14 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     if column.bounds is not None:
         doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
         fixed = _quoted(source.values_from if column.is_designed else doubt)
-        return f"{{from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {missing}source: {fixed}}}"
+        exact = _precision(column)
+        ends = f"from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {exact}"
+        return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
+    if column.unread:
+        known = " ".join(column.unread.split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
+        each = _quoted(change(f"each value that can be, or from and to; by {source.values_from}: {known}"))
+        return f"{{values: [{each}], {missing}source: {public}}}"
     if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
         what, more = (
             ("day", "") if column.is_day else ("number", "; of amounts, with step: 100, precision: 1 beside it")
@@ -323,10 +390,31 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     return f"{{values: [{each}], source: {public}}}"
 
 
+def _precision(column: DraftColumn) -> str:
+    """Return the precision of a range of numbers that may have decimals, as these are written; left to decide where
+    they are not.
+    """
+    is_number = column.type is CellType.NUMBER or (column.type is CellType.UNKNOWN and not column.is_day)
+    if not is_number or column.bounds is None:
+        return ""
+    if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
+        words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
+        return f"step: 1, precision: {_quoted(change(words))}, "
+    numbers = 1 + abs(int(column.bounds[1]) - int(column.bounds[0]))
+    decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
+    return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
+
+
 def _stock(column: DraftColumn) -> str | None:
-    """Return the stock classification that the name of a column suggests; None if it suggests none."""
-    words = _words(column.name)
-    return next((stock for word, stock in _STOCK.items() if word in words), None)
+    """Return the stock classification that the name of a column suggests, or else a short description; None if neither
+    suggests any.
+    """
+    described = re.sub(r"(?i)\b(icd)[- ]?(9|10)\b", r"\1\2", column.description)
+    words = _words(described)
+    for known in (_words(column.name), words if len(words) <= LONGEST_NAME else set[str]()):
+        if found := [stock for word, stock in _STOCK.items() if word in known]:
+            return found[0]
+    return None
 
 
 def _labels(column: DraftColumn) -> Values:

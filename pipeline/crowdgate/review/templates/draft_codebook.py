@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from crowdgate.contracts.undecided import change
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import special_codes, whole_bounds
+from crowdgate.review.templates.codebook_values import ListedValues, special_codes, stated_range, without_scale
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
@@ -50,16 +50,27 @@ def _variable(stated: Any) -> DraftColumn:
     special = stated.get("intrvl") == "contin" or special_codes(listed)
     values = () if special else listed
     formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
-    numeric = CellType.WHOLE if stated.get("dcml") in (None, "0") else CellType.NUMBER
-    limits = _valid_range(stated)
-    is_text = "character" in formats or (values and not formats and limits is None)
+    valid = _valid_range(stated)
+    decimals = max(valid.decimals or 0, _whole_attribute(stated, "dcml")) or (0 if stated.get("dcml") else None)
+    numeric = CellType.NUMBER if decimals else CellType.WHOLE
+    is_text = "character" in formats or (values and not formats and valid.bounds is None)
+    kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
     found = CellType.TEXT if is_text else numeric
-    label = labels.get("labl", "")
-    column = DraftColumn(str(stated.get("name")), found, label, values, limits, is_designed=False)
-    bounds = column.bounds if column.is_age or not values else None
+    label, name = labels.get("labl", ""), str(stated.get("name"))
+    column = DraftColumn(
+        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals
+    )
+    bounds = column.bounds if column.is_age or not kept.values else None
     codes = (code for code, _ in listed) if special and special_codes(listed) else ()
-    missing = [*_missing_codes(stated), *codes, *(_outside(listed, bounds) if bounds else ())]
+    outside = _outside(listed, bounds) if bounds else ()
+    missing = [*_missing_codes(stated), *codes, *kept.missing, *outside]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _whole_attribute(variable: Any, key: str) -> int:
+    """Return the whole number in an attribute; 0 without one."""
+    text = str(variable.get(key) or "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 3 else 0
 
 
 def _outside(listed: Values, bounds: tuple[str, str]) -> Iterator[str]:
@@ -71,13 +82,11 @@ def _outside(listed: Values, bounds: tuple[str, str]) -> Iterator[str]:
             yield code
 
 
-def _valid_range(variable: Any) -> tuple[str, str] | None:
-    """Return the least and the greatest valid number of a variable (element valrng), rounded outwards to whole numbers;
-    None if it has not exactly one range.
-    """
+def _valid_range(variable: Any) -> ListedValues:
+    """Return the range of the valid numbers of a variable (element valrng); empty if it has not exactly one range."""
     ranges = _ranges(variable, "valrng")
     limits = [ranges[0].get(key) for key in ("min", "max")] if len(ranges) == 1 else []
-    return whole_bounds(*map(str, limits)) if limits else None
+    return stated_range(*map(str, limits)) if limits else ListedValues()
 
 
 def _ranges(variable: Any, kind: str) -> list[Any]:

@@ -9,8 +9,11 @@ from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, 
 from crowdgate.sources.table_header import CellType
 
 
-def with_codebook(table: DraftSource, path: Path, columns: Sequence[DraftColumn]) -> DraftSource:
-    """Return a table's description with what a codebook says of its columns; names may differ in their case.
+def with_codebook(
+    table: DraftSource, path: Path, columns: Sequence[DraftColumn], left_out: int = 0, headings: str = ""
+) -> DraftSource:
+    """Return a table's description with what a codebook says of its columns; names may differ in their case. It states
+    how many variables match no column, with the `left_out` ones that are not in `columns`.
 
     Raises ConfigurationError if the codebook describes none of them.
     """
@@ -21,7 +24,12 @@ def with_codebook(table: DraftSource, path: Path, columns: Sequence[DraftColumn]
     if not any(book for _, book in found):
         raise cannot_draft(path, "none of the table's columns", "a codebook of this table")
     merged = tuple(column if book is None else _merged(column, book) for column, book in found)
-    return replace(table, columns=merged, codebook=f"the codebook {path.name}")
+    names = {column.name.casefold() for column in table.columns}
+    unmatched = left_out + sum(each.name.casefold() not in names for each in columns)
+    undescribed = sum(book is None for _, book in found)
+    counts = f"variables that match no column: {unmatched}; columns that it does not describe: {undescribed}"
+    note = f"{headings}; {counts}" if headings else counts
+    return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note)
 
 
 def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:

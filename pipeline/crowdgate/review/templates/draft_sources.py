@@ -14,10 +14,10 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
-from crowdgate.review.templates.codebook_values import listed_values
+from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
-from crowdgate.review.templates.draft_dictionary import dictionary_columns, dictionary_rows
+from crowdgate.review.templates.draft_dictionary import dictionary_rows, read_dictionary
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -57,6 +57,10 @@ def read_draft_source(
     end = next((each for each in READERS if path.name.lower().endswith(each)), None)
     if end is None:
         raise cannot_draft(path, f"a file of type {path.suffix or 'unknown'}", f"one of {', '.join(READERS)}")
+    if not path.is_file():
+        raise cannot_draft(path, "No such file or directory", "a readable file")
+    if READERS[end] is _excel and not part and len(names := _sheet_names(path)) > 1:
+        raise cannot_draft(path, "the workbook has several sheets", f"--table with one of its sheets: {_listed(names)}")
     if READERS[end] in (_csv, _excel) and not header_line:
         expected = "--header-line, after you have seen that line 1 holds names and no person's record"
         raise cannot_draft(path, "nothing says that line 1 is a header", expected)
@@ -65,8 +69,7 @@ def read_draft_source(
     if codebook == path and READERS[end] is _csv:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
-    own_sheet = part if codebook == path else None
-    return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found, own_sheet))
+    return found if codebook is None else _with_codebook(found, codebook, part if codebook == path else None)
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -75,8 +78,8 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
         expected = "a header that can be read" + (", in UTF-8" if reader is _csv else "")
-        if reader is _excel and ": name one" in found:
-            found, expected = found.partition(": name one")[0], f"--table with one of its sheets: {_sheets(path)}"
+        if reader is _excel and part and "sheet" in found:
+            expected = f"--table with one of its sheets: {_listed(_sheet_names(path))}"
         raise cannot_draft(path, found, expected) from None
     except OSError as error:
         raise cannot_draft(path, error.strerror or "it can't be read", "a readable file") from None
@@ -97,16 +100,23 @@ def _chosen(path: Path, found: DraftSource, columns: Sequence[str] | None) -> Dr
     return replace(found, columns=kept)
 
 
-def _codebook_columns(path: Path, table: DraftSource, own_sheet: str | None) -> tuple[DraftColumn, ...]:
-    """Return the columns that a codebook describes. `own_sheet` is that of the table, if it is in the same workbook.
-    Raises ConfigurationError if it can't be read.
+def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> DraftSource:
+    """Return a table's description with what a codebook says of its columns, and a note on what of it was used.
+    `own_sheet` is that of the table, if it is in the same workbook. Raises ConfigurationError if the codebook can't be
+    read.
     """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv"):
-        return dictionary_columns(path, dictionary_rows(path), names)
-    if end in SOURCES["excel"].suffixes:
-        return dictionary_columns(path, _codebook_sheet(path, own_sheet), names)
+    if end in (".csv", ".tsv", *SOURCES["excel"].suffixes):
+        rows = dictionary_rows(path) if end in (".csv", ".tsv") else _codebook_sheet(path, own_sheet)
+        found = read_dictionary(path, rows, names)
+        return with_codebook(table, path, found.columns, found.unmatched, str(found))
+    return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
+    """Return the variables of a codebook that is no table. Raises ConfigurationError if it can't be read."""
+    end = path.suffix.lower()
     reader = READERS.get(end)
     if reader in (_codebook, _statistics):
         return _read(path, reader, path.name, "").columns
@@ -116,11 +126,18 @@ def _codebook_columns(path: Path, table: DraftSource, own_sheet: str | None) -> 
     raise cannot_draft(path, "no codebook", expected)
 
 
-def _sheets(path: Path) -> str:
-    """Return the names of a workbook's sheets, for the person who drafts: not for the log of a release."""
+def _sheet_names(path: Path) -> Sequence[str]:
+    """Return the names of a workbook's sheets; none if it can't be read, which its reader says."""
     from crowdgate.sources.excel import sheets
 
-    names = sheets(path)
+    try:
+        return sheets(path)
+    except (FileFault, OSError):
+        return ()
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return the names of sheets, for the person who drafts: not for the log of a release."""
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
@@ -201,8 +218,12 @@ def _contract(path: Path, _: str, part: str) -> DraftSource:
     server: dict[str, Any] = next((each for each in servers if each.get("type") == "local"), {})
     form = "csv" if server.get("format") == "csv" else "parquet"
     place = str(server.get("path", change(NO_TABLE)))
-    columns = _properties(tables[names.index(part) if part else 0])
-    return DraftSource(f"the contract {path.name}", place, form, columns, server=_database(servers))
+    table = tables[names.index(part) if part else 0]
+    called, physical = (str(table.get(key) or "") for key in ("name", "physicalName"))
+    return DraftSource(
+        f"the contract {path.name}", place, form, _properties(table), server=_database(servers), table=called,
+        physical=physical,
+    )  # fmt: skip
 
 
 def _tables(path: Path, data: Any) -> list[dict[str, Any]]:
@@ -213,7 +234,9 @@ def _tables(path: Path, data: Any) -> list[dict[str, Any]]:
 
 
 def _properties(table: dict[str, Any]) -> tuple[DraftColumn, ...]:
-    return tuple(map(_property, (each for each in _mappings(table.get("properties")) if "name" in each)))
+    """Return the columns of a table that hold one value a cell."""
+    stated = (each for each in _mappings(table.get("properties")) if "name" in each)
+    return tuple(_property(each) for each in stated if each.get("logicalType") not in ("array", "object"))
 
 
 def _nearest_table(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
@@ -236,7 +259,10 @@ def _mappings(value: Any) -> list[dict[str, Any]]:
 def _property(stated: dict[str, Any]) -> DraftColumn:
     options = stated.get("logicalTypeOptions")
     limits = [options.get(key) for key in ("minimum", "maximum")] if isinstance(options, dict) else []
-    bounds = (str(limits[0]), str(limits[1])) if all(isinstance(each, str) for each in limits) and limits else None
+    limited = all(isinstance(each, str) for each in limits) and bool(limits)
+    stated_limits = stated_range(*map(str, limits)) if limited else ListedValues()
+    multiple = str(options.get("multipleOf") or "") if isinstance(options, dict) else ""
+    decimals = len(multiple.partition(".")[2]) if parse_number(multiple) is not None else stated_limits.decimals
     stated_rules = _mappings(stated.get("quality"))
     rules = [*(rule.get("arguments") for rule in stated_rules), *stated_rules]  # version 3.0 has no `arguments`
     values: list[Any] = next(
@@ -249,8 +275,11 @@ def _property(stated: dict[str, Any]) -> DraftColumn:
         _TYPES.get(str(stated.get("logicalType")), CellType.UNKNOWN),
         described,
         tuple((str(value), "") for value in values if isinstance(value, str)) or in_words,
-        bounds,
+        stated_limits.bounds,
         direct=stated.get("primaryKey") == "true" or stated.get("unique") == "true",
+        decimals=decimals,
+        physical=str(stated.get("physicalName") or ""),
+        is_key=stated.get("primaryKey") == "true",
     )
 
 

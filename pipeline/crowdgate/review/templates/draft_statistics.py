@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crowdgate.review.templates.codebook_values import special_codes
+from crowdgate.review.templates.codebook_values import ListedValues, special_codes, without_scale
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
 from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables
 
@@ -20,6 +20,7 @@ def labelled_variables(path: Path, relative: str, name: str) -> DraftSource:
 def _column(found: LabelledVariable) -> DraftColumn:
     """Return a variable as a column. Labels of a measured number name special codes."""
     special = special_codes(found.values)
-    values = () if found.is_scale or special else found.values
     codes = tuple(code for code, _ in found.values) if special else ()
-    return DraftColumn(found.name, found.type, found.label, values, missing=(*found.missing, *codes))
+    listed = ListedValues(missing=codes) if found.is_scale or special else without_scale(found.values)
+    missing = (*found.missing, *listed.missing)
+    return DraftColumn(found.name, found.type, found.label, listed.values, missing=missing, unread=listed.unread)

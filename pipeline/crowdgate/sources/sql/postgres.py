@@ -65,6 +65,7 @@ _WORDS = {
     "timeout expired": Trouble.AWAY,
     "server closed the connection": Trouble.AWAY,
     "connection to server": Trouble.AWAY,
+    "could not translate host name": Trouble.AWAY,
 }
 """Troubles by the first words that are found: there is no SQLSTATE for a connection that was not made, nor for an error
 between batches."""
