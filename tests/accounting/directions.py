@@ -691,6 +691,9 @@ def _parameter(law: Any) -> Fraction:
 ELSEWHERE = {
     "risk.ratio_limits.MarginBoxes.greatest": "tests/risk/test_ratio_limits.py, beside closed forms and true ratios",
     "accounting.bets.mean_p": "tests/accounting/test_bets.py, by enumeration",
+    "accounting.bets.people_improvement_limits": "tests/accounting/test_bets.py, by coverage",
+    "accounting.bets.PairedGuesses.kinds": "tests/accounting/test_bets.py, by the coverage of its limits",
+    "accounting.bets.SeparateGuesses.kinds": "tests/accounting/test_bets.py, by the coverage of its limits",
     "accounting.binomial.log_masses": "tests/accounting/test_joint_digits.py, in 60 digits",
     "accounting.class_laws.SampledClass.deltas": "tests/accounting/test_joint_digits.py, in 60 digits",
     "accounting.class_laws.SampledClass.knots": "tests/accounting/test_joint.py",

@@ -407,7 +407,7 @@ def test_entries_of_a_public_table_are_exact_and_free(public: Workshop, capsys: 
     assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub", "--page", "kl.md") == 0
     assert capsys.readouterr().out == "kl.md\n"
     page = Path("kl.md").read_text(encoding="utf-8")
-    assert "1 entry, as of 2030-01-01." in page
+    assert "3 entries, as of 2030-01-01." in page
     assert "| KL | 0.2877 |" in page
     assert "| KL range | exact |" in page
     assert crowdgate("kl", "list", "--from", "kl", "--key", "holder.key.pub", "--page", "kl.pdf") == 2

@@ -18,7 +18,7 @@ from crowdgate.kind.drawing import Draws, vector_noise
 from crowdgate.kind.prior import CountsAtLevels, ExpectedCounts, Prior
 from crowdgate.kinds.rows.use_forecast import (
     SimulatedReleases,
-    measured_values,
+    measured_rows,
     simulated_releases,
     use_listing,
 )
@@ -63,7 +63,8 @@ def releases(safe: SafeK, known: ExpectedCounts, full: Histogram, draws: Draws) 
     """Yield the measures of releases of the true table."""
     source = SimulatedReleases(safe, known)
     for _ in range(RELEASES):
-        yield dict(measured_values(source.release(full, draws)))
+        found = measured_rows((source.release(full, draws),), ())
+        yield {name: value for name, (_, (value,)) in found.items()}
 
 
 @pytest.mark.soak

@@ -1,12 +1,51 @@
 """Forecasts of what weighted rows can be used for: unknown without counts, and near what releases then give."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from crowdgate.candidate import Candidate, OutputType, WeightedRows
+from crowdgate.kinds.rows.use_forecast import measured_rows, prediction_limits
+from crowdgate.measures import MEASURES
+from crowdgate.policy.policy import GateRule
 from tests.kinds.margins import margins_workshop
+from tests.measures.test_measures import static
+from tests.measures.test_weighted_rows import MARGINS, ROWS, cells, measured
 from tests.workshop import Workshop, crowdgate, good_rows
+
+LESS = (cells((), [25], [70], [95]), cells(("x",), [20, 0, 5], [55, 0, 15], [57, 28, 10]))
+"""The margins of another release of the same rows as those of the tests of measures."""
+
+
+@pytest.mark.parametrize("name", [name for name, each in MEASURES.items() if each.shape is OutputType.MARGINS])
+def test_limits_of_every_measure_of_weighted_rows_hold_its_values_and_lie_in_its_range(name: str) -> None:
+    """A measure of whole numbers has whole limits, any other one has fractions, which are not rounded away."""
+    measure = MEASURES[name]
+    found = [each for each in (measured(name), measured(name, LESS)) if each is not None]
+    values = [float(each.value) for each in found]
+    assert values, "both releases have margins and a total"
+    assert all(value.is_integer() for value in values) == measure.whole
+    other = replace(measure, name="not_in_the_library")  # nothing may depend on the name
+    low, high = (float(str(limit)) for limit in prediction_limits(other, values).values())
+    assert measure.range[0] <= low <= min(values)
+    assert max(values) <= high <= measure.range[1]
+
+
+def test_a_listed_measure_has_the_options_of_the_gate_on_it() -> None:
+    """30 people of x = 1 have no row: they are a value of at least 25 people, and none of at least 26."""
+    release = Candidate(static=static(), rows=ROWS, weighted=WeightedRows(np.array([10_000, 10_000]), MARGINS))
+    large = GateRule.model_validate({"measure": "absent_values", "at_most": "0", "with": {"size": "26"}})
+    found = {
+        name: values
+        for gates in ((), (large,))
+        for name, (_, values) in measured_rows((release,), gates).items()
+        if name.startswith("absent_values")
+    }
+    assert found == {"absent_values": [1], "absent_values with size 26": [0]}
+    assert "absent_values" not in measured_rows((release,), (large,))
 
 
 @pytest.fixture

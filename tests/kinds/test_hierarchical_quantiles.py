@@ -34,8 +34,9 @@ DOMAIN = numbers(Fraction(0), Fraction(99), Fraction(1), "a codebook")
 TOWNS = categories(["a", "b", "c"], "a codebook")
 
 
-def contract() -> Contract:
-    pay = hierarchy(DOMAIN, [("tens", by_width(DOMAIN, Fraction(10)))], invalid_level=False)
+def contract(coarsest: tuple[str, ...] = ()) -> Contract:
+    levels = [("tens", by_width(DOMAIN, Fraction(10))), *([("coarsest", coarsest)] if coarsest else [])]
+    pay = hierarchy(DOMAIN, levels, invalid_level=False)
     columns = (
         Attribute("town", Role.OTHER, domain=TOWNS, hierarchy=hierarchy(TOWNS, [], invalid_level=False)),
         Attribute("pay", Role.OTHER, domain=DOMAIN, hierarchy=pay),
@@ -65,6 +66,35 @@ def test_groups_nest_with_the_levels_that_tables_use() -> None:
     chain = [finest, *groups]
     assert all(nests(a, b) for a, b in zip(chain, groups, strict=False))
     assert groups[-1].labels[-1] == f"{tens.labels[8]} to {tens.labels[9]}"
+
+
+ODD_TENS = tuple("odd" if value // 10 % 2 else "even" for value in range(100))
+TWENTIES = tuple(by_width(DOMAIN, Fraction(20)))
+
+
+@pytest.mark.parametrize(
+    ("coarsest", "level", "sizes"),
+    [
+        pytest.param(ODD_TENS, "exact", [100, 30, 10], id="a table of values that are no intervals"),
+        pytest.param(TWENTIES, "coarsest", [5], id="too few bins for groups"),
+    ],
+)
+def test_quantiles_are_right_whatever_groups_their_level_allows(
+    coarsest: tuple[str, ...], level: str, sizes: list[int]
+) -> None:
+    part, random = Part("mechanism", Fraction(100), Fraction(1, 10**6)), np.random.default_rng(SEED)
+    items = quantiles(level, hierarchical=True), ContingencyTable({"pay": "coarsest"})
+    mechanism, findings = plan_dp_tables(items, contract(coarsest), part, noise="gaussian", split="least-error")
+    assert mechanism is not None, findings
+    assert [len(mechanism.queries[at].levels["pay"]) for at in mechanism.workload.answers[0]] == sizes
+    codes = {"town": random.choice(3, PEOPLE), "pay": random.choice(100, PEOPLE)}
+    columns = {name: Column(each.astype(np.int32)) for name, each in codes.items()}
+    counted = scan([Records(PEOPLE, columns)], mechanism.views)
+    exact = mechanism.true_answers(counted)[0].astype(np.float64)
+    true = np.stack([quantile_bins(exact, Fraction(at, 4)) for at in (1, 2, 3)], axis=-1)
+    found, _ = consistent_answers(mechanism, mechanism.protect(counted, None, numpy_noise(random)), Fraction(1, 10))
+    assert isinstance(found, QuantileAnswer)
+    assert found.bins.tolist() == true.tolist()
 
 
 def test_a_histogram_and_its_groups_share_the_budget_of_their_line() -> None:

@@ -1,6 +1,8 @@
 """Restorations of ledgers with series: a slot that was charged is never free again, whatever an older copy lacks."""
 
+import contextlib
 import shutil
+import sqlite3
 from contextlib import nullcontext
 from pathlib import Path
 from unittest import mock
@@ -165,6 +167,36 @@ def test_an_unsigned_head_states_no_series_that_costs_less_than_its_policy_plans
     assert lie != "cheaper" or ledger_at(series.root, None).divergences(POPULATION) == counted
     assert ends(series, range(2, 5)) == ([0, 0, 5] if lie == "cheaper" else [0, 0, 0])
     assert ledger_at(series.root, None).spent(POPULATION) == (before if lie == "cheaper" else before + once)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("series", ["keys"], indirect=True)
+def test_an_edited_ledger_that_was_replaced_states_no_cheap_series(series: Workshop, tmp_path: Path) -> None:
+    """No key signs the file of a replaced ledger. Anybody who can write into its folder can write such a file."""
+    due, database = plan_policy(series.policy).series, series.root / "ledger" / "ledger.db"
+    older, copy, edited = (tmp_path / f"{name}.db" for name in ("older", "copy", "edited"))
+    assert due is not None
+    series.edit(series.policy, "version: 1", "version: 2")
+    assert ends(series, range(1, 2)) == [0]
+    series.edit(series.policy, "version: 2", "version: 1")
+    before = ledger_at(series.root, None).spent(POPULATION)
+    shutil.copy(database, older)
+    for command in ("freeze", "thaw"):
+        assert crowdgate("ledger", command, POPULATION, "--reason", "a question") == 0
+    shutil.copy(database, copy)
+    assert ends(series, range(1, 2)) == [0]
+    shutil.copy(database, edited)
+    with contextlib.closing(sqlite3.connect(edited)) as opened, opened:
+        opened.execute("UPDATE entries SET epsilon = '1/1000', delta = '0/1'")
+    lose_disk(series, older)
+    for path in (*(series.root / "heads").iterdir(), *(series.root / "releases" / STAGING).glob("*.head")):
+        path.unlink()
+    shutil.rmtree(released(series, 1).parent)
+    shutil.copy(edited, database.with_name("ledger.db.replaced-1"))
+    assert crowdgate("ledger", "restore", copy) == 0
+    crowdgate("ledger", "thaw", POPULATION, "--reason", "every release is known")
+    assert ends(series, range(2, 4)) == [0, 0]
+    assert (before + Spend(due.epsilon, due.delta)).within(ledger_at(series.root, None).spent(POPULATION))
 
 
 def forge(path: Path, lie: str) -> None:

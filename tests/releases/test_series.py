@@ -75,6 +75,18 @@ def test_check_says_before_a_series_is_paid_that_its_publication_is_uncertain(
         capsys.readouterr()
 
 
+def test_a_plan_bounds_singling_out_once_for_all_releases_of_a_series(
+    series: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert crowdgate("plan", series.policy, "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["releases_in_budget"] == 3
+    assert len(said["pso_bound_after_release"]) == 1
+    assert {row["releases"] for row in said["pso_curve"]} == {3}
+    assert crowdgate("explain", series.policy) == 0
+    assert "By all of them together, an attacker describes" in " ".join(capsys.readouterr().out.split())
+
+
 def test_a_plan_states_what_releases_would_cost_as_a_series(
     workshop: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -130,6 +130,29 @@ def test_a_wrong_file_is_refused(
     assert said in capsys.readouterr().err
 
 
+def test_a_case_that_names_a_measure_of_two_gates_is_told_which_names_to_use_and_the_others_run(
+    clinic: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clinic.edit(clinic.policy, "  gates:\n", "  gates:\n    - {measure: released_rows, at_most: 900}\n")
+    case = "    - {name: one, measured: [{gate: released_rows, value: 9}], "
+    write(clinic, f"{HOLDS}{case}expect: {{outcome: published, gates: {{released_rows: pass}}}}}}\n")
+    capsys.readouterr()
+    assert crowdgate("test") == 2
+    said = capsys.readouterr()
+    assert "holds  clinic.yaml: few (withheld" in said.out
+    names = "'released_rows at most 900', 'released_rows at least 0'"
+    assert said.err.count("'released_rows' is the measure of 2 gates") == 1
+    assert f"; expected one of {names} [CG" in said.err
+
+
+def test_an_unknown_gate_lists_each_gate_once(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    write(clinic, HOLDS.replace("gate: smallest_class", "gate: zzz"))
+    assert crowdgate("test") == 2
+    said = capsys.readouterr().err
+    assert "'smallest_class'" in said
+    assert "'smallest_class at" not in said
+
+
 def test_a_wrong_policy_is_refused_and_no_case_is_no_success(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from ruamel.yaml import YAML
 
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError
@@ -55,6 +56,9 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("0 to 140", ListedValues(bounds=("0", "140"))),
         ("5-92=Responses; -88=I don't know", ListedValues(bounds=("5", "92"), missing=("-88",))),
         ("0-9621.053", ListedValues(bounds=("0", "9622"))),
+        ("0 to 140 | 999=unknown", ListedValues(bounds=("0", "140"), missing=("999",))),
+        ("0 to 140; 999", ListedValues(bounds=("0", "140"), missing=("999",))),
+        ("0-90=Years; 91=91 or older", ListedValues()),
         ("997=DON'T KNOW", ListedValues(missing=("997",))),
         ("997=DON'T KNOW; 998=Refused", ListedValues(missing=("997", "998"))),
         ("997=more than 996", ListedValues()),
@@ -155,8 +159,24 @@ def test_a_sheet_of_the_workbook_is_its_codebook(tmp_path: Path) -> None:
 
 def test_a_table_is_no_codebook_of_itself(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", ["name", "label"], ["name", MARK])
-    with pytest.raises(ConfigurationError, match="the table itself as its codebook"):
-        read_draft_source(table, tmp_path, header_line=True, codebook=table)
+    workbook = tmp_path / "t.xlsx"
+    write_workbook(workbook, {"a": [["name", "label"], ["name", MARK]]})
+    for each in (table, workbook):
+        with pytest.raises(ConfigurationError, match="the table itself as its codebook"):
+            read_draft_source(each, tmp_path, header_line=True, codebook=each)
+    write_workbook(workbook, {"codes": [["name", "label"], ["name", MARK]], "legend": [["name", "label"]]})
+    with pytest.raises(ConfigurationError, match="none of the table's columns"):
+        read_draft_source(workbook, tmp_path, header_line=True, part="codes", codebook=workbook)
+
+
+def test_letters_that_yaml_or_lines_can_not_hold_end_no_row(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", ["sex"])
+    values = "1=of\x7ff; 2\x80=b"
+    book = write_csv(tmp_path / "b.csv", ["name", "label", "values"], ["sex", "Sex\u2028of\x85a\x0cperson\x7f", values])
+    source = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    (found,) = YAML().load(draft_contract(source, "t"))["schema"][0]["properties"]
+    assert found["description"] == "Sex of a person\x7f"
+    assert found["customProperties"][1]["value"]["values"] == ["1", "2\x80"]
 
 
 ODCS = """\

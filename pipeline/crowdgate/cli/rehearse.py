@@ -17,6 +17,7 @@ SOURCES = "give --from a release of tables, or make a pilot release: crowdgate i
 OF_PILOT = (
     "the pilot release lacks them: give --from a release that has them, or publish only columns that it counts in pairs"
 )
+WITHHELD_ROWS = "no folder is written: a gate withholds these simulated rows"
 MOST_PAIRS = 3
 """The greatest number of pairs that a line names."""
 
@@ -74,5 +75,4 @@ def show(found: RehearsalResult) -> None:
     for gate in found.unknown_gates:
         typer.echo(f"  {'unknown':<12} {gate}")
     typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")
-    if found.result.path is not None:
-        typer.echo(str(found.result.path))
+    typer.echo(WITHHELD_ROWS if found.result.path is None else str(found.result.path))

@@ -26,16 +26,19 @@ def cases(
 ) -> None:
     """Try the cases of policies: does each end as its file says? No table of people is read.
 
-    Exit 2 for wrong files, 3 when a case does not hold, otherwise 0.
+    Exit 2 for wrong files or cases (the others are tried), 3 when a case does not hold, otherwise 0.
     """
     found: list[CaseResult] = []
     problems: list[Problem] = []
     for file in files_of(paths or [Path("policies/cases")]):
         try:
-            found += case_results(file)
+            for each in case_results(file):
+                found.append(each)
         except ConfigurationError as error:
             problems += error.problems
     if problems:
+        if found and not as_json:
+            _show(found)
         raise ConfigurationError(problems)
     if junit is not None:
         junit.write_bytes(report([_case(each) for each in found]))

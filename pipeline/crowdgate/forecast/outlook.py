@@ -100,7 +100,8 @@ class Outlook(ShownInNotebooks):
 
     @property
     def first_count(self) -> int:
-        """The number of releases after which the first of `pso_bounds` holds: in Renyi divergences all of them."""
+        """The number of releases after which the first of `pso_bounds` holds: all of a series, and in Renyi
+        divergences."""
         return _counts(self.plan, self.releases)[0]
 
     @cached_property
@@ -158,7 +159,8 @@ def outlook(policy: Path, source: Path | None = None, further: Sequence[str] = (
     releases = releases_in_budget(plan)
     bounds = pso_bounds(plan, releases)
     stored = stored_figures(plan, opened, public=source is None)
-    expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior))
+    gates = [rule for rule, _ in plan.gates]
+    expected = stored.forecast(plan.protection.kind.outlook(plan.protection.mechanism, known.prior, gates))
     found = ledger_status(plan, opened, day)
     simulated = partial(_simulated, expected) if known.source is not None else (lambda *_: None)
     beforehand = known_beforehand(plan, opened, found, lambda *gate: _by_counts(known, expected, gate), simulated)
@@ -210,10 +212,15 @@ def _curve(plan: Plan, count: int) -> Iterator[Mapping[str, Value]]:
 
 
 def _counts(plan: Plan, releases: int) -> list[int]:
-    """Return the numbers of releases after which singling out is shown: one, and all that the budget allows. In Renyi
-    divergences the promise is about all of them."""
+    """Return the numbers of releases after which singling out is shown: one, and all that the budget allows."""
     whole = max(1, releases)
-    return sorted({1, whole}) if plan.bundle.budget.spec.lifetime is None else [whole]
+    return [whole] if paid_as_one(plan) else sorted({1, whole})
+
+
+def paid_as_one(plan: Plan) -> bool:
+    """Return True if the promise is about all releases, however many are made: those of a series, or of a budget in
+    Renyi divergences."""
+    return plan.series is not None or plan.bundle.budget.spec.lifetime is not None
 
 
 def _cost(plan: Plan, count: int) -> Cost:
@@ -229,7 +236,8 @@ def _cost(plan: Plan, count: int) -> Cost:
 
 def pso_bounds(plan: Plan, releases: int) -> tuple[tuple[WeightBounds, ...], ...]:
     """Return the bounds on the success probability of predicate singling out at the three stated weights, after each of
-    the first of `releases` such releases; in Renyi divergences once, after all that the budget allows."""
-    most = MOST_BOUNDS if plan.bundle.budget.spec.lifetime is None else 1
+    the first of `releases` such releases; of a series and in Renyi divergences once, after all that the budget
+    allows."""
+    most = 1 if paid_as_one(plan) else MOST_BOUNDS
     static, counts = plan.first_release_facts(), range(1, min(releases, most) + 1)
     return tuple(stated_bounds(static.most_rows, kept_costs(static, _cost(plan, count))) for count in counts)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from crowdgate.kind.stated_laws import RecordedRandomness, StatedDraw
     from crowdgate.manifest import Manifest, MechanismFields
     from crowdgate.manifest.values import ManifestFields
+    from crowdgate.policy.policy import GateRule
 
 Json = dict[str, Any]
 Sections = Mapping[str, Callable[[], Json]]
@@ -154,8 +155,9 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         """Explanation of the protection, for a reader who is no programmer."""
 
     @abstractmethod
-    def outlook(self, mechanism: M, prior: Prior) -> Forecast:
-        """Forecast of a release from public figures."""
+    def outlook(self, mechanism: M, prior: Prior, gates: Sequence[GateRule] = ()) -> Forecast:
+        """Forecast of a release from public figures. Measures that are listed have the options of the `gates` on
+        them."""
 
     @abstractmethod
     def propose(self, levels: Axes, needed: Sequence[Axes] = ()) -> Sequence[S]:

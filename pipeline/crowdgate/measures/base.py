@@ -136,6 +136,12 @@ class Measure:
         return self.range == NOT_NEGATIVE and self.summary.removeprefix("expected ").startswith("number of ")
 
     @property
+    def whole(self) -> bool:
+        """True if all its values are whole numbers. A measure is fractional unless its summary names a number of
+        things."""
+        return self.counts and not self.summary.startswith("expected ")
+
+    @property
     def waivable(self) -> bool:
         """True if a failure may be waived. The guarantee and its consequences can't be waived, nor can a recorded
         audit, whose failure would mean that the guarantee is violated; a gate that only advises withholds nothing."""

@@ -47,7 +47,8 @@ class PlanReport:
 
     def report(self) -> Report:
         """Return the outlook as a report for terminal, page and JSON."""
-        title = f"Plan of {self.found.plan.bundle.policy.metadata.name}"
+        about = self.found.plan.bundle.policy.metadata
+        title = f"Plan of {about.name}, version {about.version}"
         return Report(title, lambda: list(self._sections()), self._json, band=self._band)
 
     def _band(self) -> Band:

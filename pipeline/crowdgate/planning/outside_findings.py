@@ -71,9 +71,9 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: boo
     heads = [head for _, head in outside.heads(ledger, roots)]
     behind = set(ledger.missing_lines(head.place for head in heads))
     newer = [head for head in heads if not ledger.holds(*head.place)]
-    stated = [*more, *_released(ledger, root, releases), *_attested(ledger)]
+    stated = [*_released(ledger, root, releases), *_attested(ledger)]
     stated += [each for head in newer for each in (*_series(head), *_open_charges(head))]
-    sources = _Sources(ledger, root, stated)
+    sources = _Sources(ledger, root, more, stated)
     traces = list(_traces(ledger))
     traces += _open_traces(ledger, roots, complete=not (lost or behind or traces))
     gone = list(outside.gone(ledger))
@@ -84,7 +84,10 @@ def findings(ledger: Ledger, root: Path, more: Sequence[FoundCharge], whole: boo
         budgets=sources.budgets,
         files=tuple(_unknown_files(ledger)),
         gone=tuple((GONE, place) for place in gone),
-        frozen={**dict(_of_gone(ledger, gone)), **_all_frozen(ledger, stated, _unknown_charges(heads, lost, whole))},
+        frozen={
+            **dict(_of_gone(ledger, gone)),
+            **_all_frozen(ledger, sources.stated, _unknown_charges(heads, lost, whole)),
+        },
     )
 
 
@@ -327,8 +330,11 @@ class _Cost:
 class _Sources:
     """Privacy costs by policy version, from the ledger, from findings that state them, and from policy files."""
 
-    def __init__(self, ledger: Ledger, root: Path, stated: Sequence[FoundCharge]) -> None:
-        self.stated = tuple(stated)
+    def __init__(
+        self, ledger: Ledger, root: Path, edited: Sequence[FoundCharge], signed: Sequence[FoundCharge]
+    ) -> None:
+        """`edited` are the charges of replaced ledgers, which may be; where keys are trusted, one signed the others."""
+        self.stated = (*edited, *signed)
         self.budgets: dict[str, Budget] = {}
         self._costs: dict[str, list[_Cost]] = {}
         self._declared: dict[tuple[str, str], Bundle] = {}
@@ -338,19 +344,21 @@ class _Sources:
         for row in charges(ledger.state()).values():
             cost = _Cost(row.population, _spend(row), row.policy_digest, row.sample, counted(row))
             self._add(row.release_id, cost)
-        for each in stated:
+        for each in self.stated:
             cost = _Cost(each.population, each.spend, each.policy_digest, each.sample, each.counted)
             self._add(each.release_id, cost)
         for bundle in _bundles(homes_of(ledger, root)):
             self._add_policy(bundle)
-        if not ledger.trusted:
-            self.stated = tuple(map(self._at_least_its_version, map(self._as_declared, stated)))
+        if ledger.trusted:
+            self.stated = (*map(self._as_declared, edited), *signed)
+        else:
+            self.stated = tuple(map(self._at_least_its_version, map(self._as_declared, self.stated)))
         self.stated = tuple(map(self._counted_as_its_version, self.stated))
 
     def _as_declared(self, each: FoundCharge) -> FoundCharge:
         """Return a charge that paid for a series with at least the cost that a policy here plans for it; without such a
-        policy as no series, so that no slot of it is free. Only for a ledger without keys, of which anybody who can
-        write a destination can state a cheap series.
+        policy as no series, so that no slot of it is free. For what no key signed: anybody who can write a destination,
+        or the folder of the ledger, can state a cheap series there.
         """
         if each.series is None:
             return each

@@ -6,7 +6,7 @@ only if a contract states that it is public.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import prod
@@ -90,7 +90,7 @@ def read_prior(subject: PriorSubject, source: Path | None, further: Sequence[str
     contract states to be public; FileFault if it is unreadable.
     """
     if source is None:
-        return _contract_figures(subject)
+        return _contract_figures(subject, further)
     population, words, told = (
         _release_tables(source) if source.is_dir() else _count_public_table(subject, source, further)
     )
@@ -120,25 +120,26 @@ def _prior_figures(
     return PriorFigures(prior, population, words, untold, tuple(unknown_shares(prior, subject.levels)))
 
 
-def _contract_figures(subject: PriorSubject) -> PriorFigures:
+def _contract_figures(subject: PriorSubject, further: Sequence[str]) -> PriorFigures:
     """Return the prior from the contract's public margins and joint counts; joint counts are scaled to the bound on
     people."""
-    counts = [_dense(each, subject) for each in subject.contract.joint]
+    chosen = [{*subject.levels}, *([{*subject.levels, *further}] if further else [])]
+    counts = [_dense(each, names, subject.people) for each in subject.contract.joint for names in chosen]
     tables = tuple(table for table in counts if table is not None)
     if not tables:
         return PriorFigures(Prior(subject.people, subject.contract.by_name), subject.contract.population)
     return _prior_figures(subject, tables, subject.contract.population, "the joint public counts of the contract")
 
 
-def _dense(stated: JointCounts, subject: PriorSubject) -> CountsAtLevels | None:
-    """Return public joint counts, summed to the subject's attributes, with a number for every cell; None if they have
-    none of these attributes, or too many cells."""
-    axes = {name: level for name, level in stated.levels.items() if name in subject.levels}
+def _dense(stated: JointCounts, names: Collection[str], people: int) -> CountsAtLevels | None:
+    """Return public joint counts, summed to these attributes and scaled to `people`, with a number for every cell; None
+    if they have none of these attributes, or too many cells."""
+    axes = {name: level for name, level in stated.levels.items() if name in names}
     shape = tuple(map(len, axes.values()))
     if not axes or prod(shape) > MOST_CELLS_FITTED:
         return None
     held, counts = project(stated.counts, [*axes]), np.zeros(shape)
-    counts[held.codes] = held.counts * (subject.people / held.rows)
+    counts[held.codes] = held.counts * (people / held.rows)
     return CountsAtLevels(axes, counts, np.zeros(shape))
 
 
@@ -172,7 +173,7 @@ def _count_public_table(
         raise _source_error(
             path, f"contract {contract.id} has no attribute of {', '.join(wanted)}", "a table with some"
         )
-    views = _views(found, wanted)
+    views = _views(found, wanted, planned)
     source = open_source(contract, tuple(found), path)
     task = CountingTask(contract, tuple(found), views)
     held = histograms(count_table(source, task, serial()), task, draw_key())
@@ -191,16 +192,17 @@ def _public_contract(subject: PriorSubject, path: Path) -> Contract:
     )
 
 
-def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str]) -> dict[str, View]:
-    """Return, by name, the views to count: all attributes at the wanted levels, and each pair of attributes at `exact`,
-    except views with too many cells."""
+def _views(attributes: Mapping[str, Attribute], wanted: Mapping[str, str], own: Collection[str]) -> dict[str, View]:
+    """Return, by name, the views to count, except those with too many cells: all attributes at the wanted levels, those
+    of `own` alone, and each pair of attributes at `exact`."""
     exact, planned = {}, {}
     for name, attribute in attributes.items():
         assert attribute.hierarchy is not None, "it is releasable"
         exact[name] = attribute.hierarchy.level(EXACT)
         planned[name] = attribute.hierarchy.level(wanted[name] if wanted[name] in attribute.hierarchy.names else EXACT)
     chosen = [exact] if len(exact) < 2 else [{name: exact[name] for name in pair} for pair in combinations(exact, 2)]
-    views = [View(planned), *map(View, chosen)]
+    alone = {name: level for name, level in planned.items() if name in own}
+    views = [View(planned), *([View(alone)] if 0 < len(alone) < len(planned) else []), *map(View, chosen)]
     return {str(at): view for at, view in enumerate(views) if view.cells <= MOST_CELLS_FITTED}
 
 

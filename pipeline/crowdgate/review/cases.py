@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -81,38 +81,45 @@ def _below(folder: Path) -> list[Path]:
 @dataclass(frozen=True, eq=False)
 class CaseSuite:
     """A file of cases with its policy and plan. `names` are the gates in words, by the names that a case may use for
-    them."""
+    them, and `problems` the mistakes of each case that has some."""
 
     document: Document
     file: PolicyCases
     policy: Path
     plan: Plan
     names: Mapping[str, str]
+    problems: Mapping[int, Sequence[Problem]]
+
+    def require_no_problems(self) -> None:
+        """Raise ConfigurationError if a case has a mistake."""
+        if self.problems:
+            raise ConfigurationError([each for found in self.problems.values() for each in found])
 
 
 def read_cases(file: Path) -> CaseSuite:
     """Return a file's test cases of a policy: each states the outcome to expect for given measurements or simulated
-    rows. Raises ConfigurationError for a faulty file or a faulty policy."""
+    rows. Raises ConfigurationError for a faulty policy, and for a file that is faulty as a whole."""
     document = read_document(file)
     stated = parse(PolicyCases, document)
     policy = _policy(document, stated.spec.policy)
     plan = plan_policy(policy)
     names = _names(plan)
-    problems = [*_unknown(document, stated, names), *_repeated(document, stated)]
-    problems += [*_measured_twice(document, stated, names), *_too_many(document, stated, plan)]
-    if problems:
-        raise ConfigurationError(problems)
-    return CaseSuite(document, stated, policy, plan, names)
+    found = ((at, [*_case_problems(document, stated, at, names, plan)]) for at in range(len(stated.spec.cases)))
+    return CaseSuite(document, stated, policy, plan, names, {at: problems for at, problems in found if problems})
 
 
 def case_results(file: Path) -> Iterator[CaseResult]:
-    """Yield the result of every case of a file. Raises ConfigurationError as `read_cases` does."""
+    """Yield the result of every case of a file without a mistake. Raises ConfigurationError as `read_cases` does, and
+    after the last case for those with a mistake."""
     read = read_cases(file)
     for at, case in enumerate(read.file.spec.cases):
+        if at in read.problems:
+            continue
         outcome, verdicts, assumed = _case_outcome(read.plan, read.policy, case, read.names)
         differences = tuple(_differences(case, outcome, verdicts, read.names))
         line = read.document.lines.get(("spec", "cases", at))
         yield CaseResult(file, line, read.file.spec.policy, case.name, outcome, verdicts, differences, assumed)
+    read.require_no_problems()
 
 
 def _policy(document: Document, name: str) -> Path:
@@ -134,48 +141,49 @@ def _names(plan: Plan) -> Mapping[str, str]:
     return words | {rule.measure: gate_text(rule) for rule, _ in plan.gates if count[rule.measure] == 1}
 
 
-def _unknown(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
-    for at, case in enumerate(cases.spec.cases):
-        here: Location = ("spec", "cases", at)
-        asked: list[tuple[Location, str]] = [
-            *(((*here, "measured", i, "gate"), each.gate) for i, each in enumerate(case.measured)),
-            *(((*here, "expect", "gates", name), name) for name in case.expect.gates),
-        ]
-        for place, name in asked:
-            if name not in names:
-                found, expected = (
-                    f"{name!r} is not a gate of the policy",
-                    f"a gate of {cases.spec.policy}: {', '.join(names)}",
-                )
-                yield document.problem(place, found, expected, nearest(name, list(names)), Code.UNKNOWN_NAME)
-
-
-def _repeated(document: Document, cases: PolicyCases) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for at, case in enumerate(cases.spec.cases):
-        if case.name in seen:
-            here: Location = ("spec", "cases", at, "name")
-            yield document.problem(here, f"a second case {case.name!r}", "each name once", None, Code.TWICE)
-        seen.add(case.name)
-
-
-def _measured_twice(document: Document, cases: PolicyCases, names: Mapping[str, str]) -> Iterator[Problem]:
-    for at, case in enumerate(cases.spec.cases):
-        seen: set[str | None] = set()
-        for i, each in enumerate(case.measured):
-            gate = names.get(each.gate)
-            if gate is not None and gate in seen:
-                here: Location = ("spec", "cases", at, "measured", i, "gate")
-                yield document.problem(here, f"a second number for {gate}", "one number for each", None, Code.TWICE)
-            seen.add(gate)
-
-
-def _too_many(document: Document, cases: PolicyCases, plan: Plan) -> Iterator[Problem]:
+def _case_problems(
+    document: Document, cases: PolicyCases, at: int, names: Mapping[str, str], plan: Plan
+) -> Iterator[Problem]:
+    """Yield the mistakes of a case."""
+    case, here = cases.spec.cases[at], ("spec", "cases", at)
+    yield from _unknown(document, case, here, names, plan)
+    if case.name in (each.name for each in cases.spec.cases[:at]):
+        found = f"a second case {case.name!r}"
+        yield document.problem((*here, "name"), found, "each name once", None, Code.TWICE)
+    yield from _measured_twice(document, case, here, names)
     most = plan.bundle.budget.spec.people
-    for at, case in enumerate(cases.spec.cases):
-        if case.rows is not None and case.rows.people > most:
-            here: Location = ("spec", "cases", at, "rows", "people")
-            yield document.problem(here, str(case.rows.people), f"at most {most}, the people of the budget")
+    if case.rows is not None and case.rows.people > most:
+        expected = f"at most {most}, the people of the budget"
+        yield document.problem((*here, "rows", "people"), str(case.rows.people), expected)
+
+
+def _unknown(document: Document, case: Case, here: Location, names: Mapping[str, str], plan: Plan) -> Iterator[Problem]:
+    """Yield a problem for each name in a case that is the name of no gate, or of several, where it stands first."""
+    places: dict[str, Location] = {name: (*here, "expect", "gates", name) for name in case.expect.gates}
+    places |= {each.gate: (*here, "measured", i, "gate") for i, each in [*enumerate(case.measured)][::-1]}
+    for name, place in places.items():
+        if name in names:
+            continue
+        several = [gate_text(rule) for rule, _ in plan.gates if rule.measure == name]
+        found = f"is the measure of {len(several)} gates" if several else "is not a gate of the policy"
+        expected = f"one of {', '.join(map(repr, several or _short_names(names)))}"
+        instead = None if several else nearest(name, list(names))
+        yield document.problem(place, f"{name!r} {found}", expected, instead, Code.UNKNOWN_NAME)
+
+
+def _short_names(names: Mapping[str, str]) -> Sequence[str]:
+    """Return the shortest name of each gate."""
+    return list({gate: name for name, gate in sorted(names.items(), key=lambda pair: -len(pair[0]))}.values())
+
+
+def _measured_twice(document: Document, case: Case, here: Location, names: Mapping[str, str]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for i, each in enumerate(case.measured):
+        gate = names.get(each.gate)
+        if gate is not None and gate in seen:
+            place = (*here, "measured", i, "gate")
+            yield document.problem(place, f"a second number for {gate}", "one number for each", None, Code.TWICE)
+        seen |= set() if gate is None else {gate}
 
 
 def _case_outcome(

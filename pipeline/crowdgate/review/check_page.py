@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 def check_report(found: PolicyCheck) -> Report:
     """Return the report of a checked policy."""
-    title = f"Check of {found.plan.bundle.policy.metadata.name}"
+    about = found.plan.bundle.policy.metadata
+    title = f"Check of {about.name}, version {about.version}"
     return Report(title, lambda: list(_sections(found)), found.to_json, band=lambda: _band(found))
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from crowdgate.forecast.outlook import pso_bounds
+from crowdgate.forecast.outlook import paid_as_one, pso_bounds
 from crowdgate.gate import GateReach, gate_text, limit_text
 from crowdgate.kind.band import Band
 from crowdgate.kind.listing import text_listing
@@ -91,7 +91,8 @@ LAW = (
 def explain_policy(policy: Path) -> Report:
     """Return an explanation of a policy in plain words. Raises ConfigurationError for faulty files."""
     found = check(policy, header=False)
-    title = f"What {found.plan.bundle.policy.metadata.name} guarantees"
+    about = found.plan.bundle.policy.metadata
+    title = f"What {about.name}, version {about.version}, guarantees"
     return Report(title, lambda: list(_sections(found)), band=lambda: _band(found))
 
 
@@ -263,7 +264,7 @@ def _bounds(plan: Plan, releases: int) -> str | None:
     bounds = pso_bounds(plan, releases)
     if not bounds:
         return None
-    when = "After the first" if plan.bundle.budget.spec.lifetime is None else "By all of them together"
+    when = "By all of them together" if paid_as_one(plan) else "After the first"
     last = f" After {len(bounds)} of them: {bounds_text(bounds[-1])}." if len(bounds) > 1 else ""
     says = f"{when}, an attacker describes exactly one person with {bounds_text(bounds[0])}.{last}"
     return f"{says} (Predicates that fit at most 1 in {weights_text(bounds[0])}.)"

@@ -179,7 +179,7 @@ def _refuse_duplicate_name(document: Document, at: Location, name: str, files: I
 def _cases(path: Path) -> Found:
     from crowdgate.review.cases import read_cases
 
-    read_cases(path)
+    read_cases(path).require_no_problems()
     return RIGHT
 
 

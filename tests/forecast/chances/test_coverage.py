@@ -110,7 +110,8 @@ def test_limits_cover_for_ten_policies_and_four_tables() -> None:
 
 @pytest.mark.soak
 def test_limits_cover_for_tables_with_noise(workshop: Workshop) -> None:
-    """320 forecasts for each of three measures of ten policies of tables, on four generated tables."""
+    """Up to 320 forecasts for each of three measures of ten policies of tables, on four generated tables: fewer where a
+    measure has no value in some draw."""
     draws = np.random.default_rng(23)
     text = workshop.policy.read_text(encoding="utf-8")
     text = text[: text.index("    kind: safe_k")] + TABLES
@@ -124,7 +125,7 @@ def test_limits_cover_for_tables_with_noise(workshop: Workshop) -> None:
             drawn = list(_cells(planned, draws, 200))
             for name in TABLES_MEASURES:
                 found += _of_cells(name, drawn, draws, 8)
-    check(found, 300)
+    check(found, 280)
 
 
 def _cells(planned: TablesPlan, draws: Draws, number: int) -> Iterator[tuple[PublishedCells, ...]]:

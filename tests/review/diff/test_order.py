@@ -181,6 +181,30 @@ def test_without_a_contract_exact_is_the_finest_level_and_any_the_coarsest_and_o
     assert [each.direction for each in changes(now, was, unknown)] == [direction.opposite]
 
 
+def test_a_part_with_the_same_share_follows_the_epsilon_of_the_policy() -> None:
+    old = data_of(ROWS)
+    parts = {f"{M}/margins": {"share": "0.3"}, f"{M}/choose": {"share": "0.1"}, f"{G}/1/charge": {"share": "0.1"}}
+    for path, part in parts.items():
+        old = edited(old, path, part)
+    less = edited(old, "spec/privacy/epsilon", "0.5")
+    lines = {each.place: each for each in found(old, less)}
+    assert {each.direction for each in lines.values()} == {T}
+    assert {each.direction for each in found(less, old)} == {L}
+    follows = {place for place, each in lines.items() if "it follows privacy.epsilon" in each.means}
+    assert len(follows) == len(parts)
+    assert "spec.mechanism.margins.epsilon" in follows
+    assert {each.direction for each in found(old, edited(old, f"{M}/margins/share", "0.4"))} == {N}
+
+
+def test_a_looser_limit_of_a_gate_with_another_meaning_is_looser() -> None:
+    old = data_of(ROWS)
+    new = edited(edited(old, f"{G}/0/with/weight", "1e-6"), f"{G}/0/at_most", "0.5")
+    for those, these, direction in ((old, new, L), (new, old, T)):
+        meaning, limit = found(those, these)
+        assert meaning.direction is C
+        assert (limit.direction, limit.place) == (direction, f"{meaning.place}.at_most")
+
+
 def test_order_of_keys_and_of_gates_changes_nothing() -> None:
     old = data_of(ROWS)
     spec = dict(reversed(old["spec"].items()))

@@ -51,9 +51,8 @@ def _about(seconds: float) -> str:
 def _needed_text(plays: str, played: int, needed: int | None) -> str:
     if needed is None:
         return f"No number of {plays} lets a harmless mechanism pass at this limit: the audit can fail, or can't tell."
-    below = f"In fewer than {whole(needed)} {plays} a harmless mechanism passes with a probability below"
-    said = f"{below} {rounded(POWER, 6)}."
-    return said if played >= needed else f"{said} So this audit is likely to end without a verdict."
+    said = f"A harmless mechanism passes with probability {rounded(POWER, 6)} from {whole(needed)} {plays} on."
+    return said if played >= needed else f"{said} There are fewer, so this audit is likely to end without a verdict."
 
 
 def _seconds(of: ScheduledGame, clock: Callable[[], float]) -> float:

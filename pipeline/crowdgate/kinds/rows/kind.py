@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crowdgate.manifest import MechanismFields
     from crowdgate.manifest.values import ManifestFields
     from crowdgate.mechanisms.rows.safe_k import SafeK
+    from crowdgate.policy.policy import GateRule
 
 
 class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "RowsManifest"]):
@@ -178,10 +179,10 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
 
         return explanation(mechanism)
 
-    def outlook(self, mechanism: SafeK, prior: Prior) -> Forecast:
+    def outlook(self, mechanism: SafeK, prior: Prior, gates: Sequence[GateRule] = ()) -> Forecast:
         from crowdgate.kinds.rows.outlook import outlook
 
-        return outlook(mechanism, prior)
+        return outlook(mechanism, prior, gates)
 
     def vary_costs(self, spec: SafeKAnonymity) -> Sequence[SafeKAnonymity]:
         from crowdgate.kinds.rows.outlook import vary_costs

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from crowdgate.hierarchy import Level
     from crowdgate.kind.prior import ExpectedCounts, ExpectedRange, Prior
     from crowdgate.mechanisms.rows.safe_k import SafeK
+    from crowdgate.policy.policy import GateRule
 
 EPSILONS = tuple(Fraction(text) for text in ("0.25", "0.5", "1", "2"))
 BETAS = tuple(Fraction(text) for text in ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7"))
@@ -44,7 +45,7 @@ Row = dict[str, Value]
 
 KEPT = (
     ListingColumn("levels", "levels"),
-    ListingColumn("classes", "classes", "d"),
+    ListingColumn("classes", "possible classes", "d"),
     ListingColumn("share", "kept share", ".3f", "unknown"),
     ListingColumn("least", "at least", ".3f", ""),
     ListingColumn("greatest", "at most", ".3f", ""),
@@ -63,13 +64,13 @@ ERRORS = (
 )
 
 
-def outlook(safe: SafeK, prior: Prior) -> Forecast:
+def outlook(safe: SafeK, prior: Prior, gates: Sequence[GateRule] = ()) -> Forecast:
     """Return the forecast: the least k by the exact delta and by the published theorem, the least k at other epsilons
     and sampling rates, and the expected retention of rows."""
     expected = _PlannedRetention(safe, prior)
     return Forecast(
         make_figures=lambda: tuple(_figures(safe, expected.kept, expected.at_most)),
-        made=lambda: tuple(_listings(safe, prior, expected)),
+        made=lambda: tuple(_listings(safe, prior, expected, gates)),
         chart=Chart("trade_offs", "beta", ("exact", "theorem5"), "epsilon"),
         pictures=lambda: tuple(trade_offs(safe, _trade_offs(safe).rows, expected.kept)),
         errors=lambda axes: expected.errors(axes),
@@ -148,7 +149,7 @@ def _retention_by_some(safe: SafeK, prior: Prior) -> ExpectedRetention | None:
     return None if joint is None or not axes else ExpectedRetention(joint, safe.k, safe.beta)
 
 
-def _listings(safe: SafeK, prior: Prior, expected: _PlannedRetention) -> Iterator[Listing]:
+def _listings(safe: SafeK, prior: Prior, expected: _PlannedRetention, gates: Sequence[GateRule]) -> Iterator[Listing]:
     kept = expected.kept
     joint = None if kept is None else kept.joint
     note = NOTES[Basis.MARGINS if joint is None else joint.basis]
@@ -156,7 +157,7 @@ def _listings(safe: SafeK, prior: Prior, expected: _PlannedRetention) -> Iterato
     yield _retention_listing("expected_kept_share", "Expected kept share, as planned", _row(safe, prior, joint), note)
     yield _retention_listing("recommended", "Recommended: the most informative levels that keep 9 rows in 10",
                         _recommended_row(safe, prior, joint), note)  # fmt: skip
-    yield from use_listing(safe, expected.simulated)
+    yield from use_listing(safe, expected.simulated, gates)
     yield from () if kept is None else splits(safe, kept)
     neighbours = tuple(_neighbours(safe, prior, joint))
     yield Listing("one_level_away", "One level away", KEPT, neighbours, note, further=True)

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from crowdgate.candidate import Candidate, Measurement, OutputType, Static
-from crowdgate.gate import Outcome, judge
+from crowdgate.candidate import Candidate, OutputType, Static
+from crowdgate.gate import Outcome, judge, measure_text
 from crowdgate.guarantee import Guarantee
 from crowdgate.histogram import Histogram, at_least, subsample
 from crowdgate.kind.drawing import Draws, public_draws, vector_noise
@@ -36,8 +36,6 @@ DRAWS = 20
 if it has the same distribution."""
 ROOM = 0.25
 """Share of the range of simulated values that is added to either side, for what noise in the counts changes."""
-SHARES = ("represented_share", "margins_met", "worst_share_error")
-"""The measures that are at most 1; all others are whole numbers."""
 LEAST_REPRESENTED, MOST_ERROR = 0.7, 0.05
 """The limits of the templates, beyond which other releases are recommended."""
 SIMULATED = (OutputType.ROWS, OutputType.MARGINS)
@@ -109,53 +107,59 @@ def simulated_passes(releases: Sequence[Candidate], rule: GateRule, measure: Mea
     return outcomes.count(Outcome.PASS), len(outcomes)
 
 
-def use_listing(safe: SafeK, releases: Sequence[Candidate]) -> Iterator[Listing]:
+def use_listing(safe: SafeK, releases: Sequence[Candidate], gates: Sequence[GateRule] = ()) -> Iterator[Listing]:
     """Yield the forecast of each measure of weighted rows by simulated releases, with what to do if they would mislead;
-    nothing for a policy without margins."""
+    nothing for a policy without margins. A measure has the options of the gates on it."""
     if safe.margins is None:
         return
     title = "What recipients could use the weighted rows for"
     if not releases:
         yield Listing("use", title, COLUMNS, ({"measure": "all", "value": None, "low": None, "high": None},), UNKNOWN)
         return
-    found = _measured(releases)
+    found = measured_rows(releases, gates)
     rows: tuple[Mapping[str, Value], ...] = tuple(
-        {"measure": name, "value": float(np.median(values)), **_limits(name, values)} for name, values in found.items()
+        {"measure": name, "value": float(np.median(values)), **prediction_limits(measure, values)}
+        for name, (measure, values) in found.items()
     )
     yield Listing("use", title, COLUMNS, rows, BAD if _misleads(found) else GOOD)
 
 
-def _limits(name: str, values: Sequence[float]) -> Mapping[str, Value]:
-    """Return the prediction limits of a measure by its values in the simulated releases."""
+def prediction_limits(measure: Measure, values: Sequence[float]) -> Mapping[str, Value]:
+    """Return the prediction limits of a measure by its values in the simulated releases: within the measure's range,
+    and whole if its values are."""
+    least, most = measure.range
     room = ROOM * (max(values) - min(values))
-    low, high = max(0.0, min(values) - room), max(values) + room
-    return (
-        {"low": low, "high": min(1.0, high)}
-        if name in SHARES
-        else {"low": float(ceil(low)), "high": float(floor(high))}
-    )
+    low, high = max(float(least), min(values) - room), min(float(most), max(values) + room)
+    return {"low": float(ceil(low)), "high": float(floor(high))} if measure.whole else {"low": low, "high": high}
 
 
-def _measured(releases: Sequence[Candidate]) -> Mapping[str, list[float]]:
-    """Return the values of each measure in the simulated releases; a measure without a value in any is left out."""
-    found: dict[str, list[float]] = {}
-    for each in releases:
-        for name, value in measured_values(each):
-            found.setdefault(name, []).append(value)
+Values = tuple["Measure", list[float]]
+
+
+def measured_rows(releases: Sequence[Candidate], gates: Sequence[GateRule]) -> Mapping[str, Values]:
+    """Return each measure with its values in the simulated releases, by its name and options in words; a measure
+    without a value in any is left out."""
+    found: dict[str, Values] = {}
+    for measure, rule in _read_rules(gates):
+        assert measure.of_candidate is not None, "it reads a candidate"
+        read = (measure.of_candidate(each, rule) for each in releases)
+        values = [float(each.value) for each in read if each is not None]
+        if values:
+            found[measure_text(rule)] = measure, values
     return found
 
 
-def measured_values(candidate: Candidate) -> Iterator[tuple[str, float]]:
-    """Yield the name and the value of each measure of weighted rows that a release has."""
+def _read_rules(gates: Sequence[GateRule]) -> Iterator[tuple[Measure, GateRule]]:
+    """Yield each measure of weighted rows with the gates on it, or else with its default options."""
     for name, measure in MEASURES.items():
-        if measure.shape is OutputType.MARGINS and measure.of_candidate is not None:
-            value: Measurement | None = measure.of_candidate(candidate, GateRule.model_construct(options={}))
-            if value is not None:
-                yield name, float(value.value)
+        if measure.shape is OutputType.MARGINS:
+            own = [rule for rule in gates if rule.measure == name]
+            plain = GateRule.model_construct(measure=name, options={}, over=None, of=None)
+            yield from ((measure, rule) for rule in own or [plain])
 
 
-def _misleads(found: Mapping[str, list[float]]) -> bool:
+def _misleads(found: Mapping[str, Values]) -> bool:
     """Return True unless the median release keeps the limits of the templates."""
-    share, error = (float(np.median(found.get(name, [bad]))) for name, bad in (
-        ("represented_share", 0.0), ("worst_share_error", 1.0)))  # fmt: skip
+    medians = {measure.name: float(np.median(values)) for measure, values in found.values()}
+    share, error = medians.get("represented_share", 0.0), medians.get("worst_share_error", 1.0)
     return not (share >= LEAST_REPRESENTED and error <= MOST_ERROR)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from crowdgate.kinds.synthetic.released_files import PublishedSynthetic
     from crowdgate.manifest import MechanismFields
     from crowdgate.manifest.values import ManifestFields
+    from crowdgate.policy.policy import GateRule
 
 
 class SyntheticKind(
@@ -165,7 +166,8 @@ class SyntheticKind(
 
         return explanation(mechanism)
 
-    def outlook(self, mechanism: SyntheticPlan, prior: Prior) -> Forecast:
+    def outlook(self, mechanism: SyntheticPlan, prior: Prior, gates: Sequence[GateRule] = ()) -> Forecast:
+        del gates
         from crowdgate.kinds.synthetic.outlook import outlook
 
         return outlook(mechanism, prior)

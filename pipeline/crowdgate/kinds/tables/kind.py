@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from crowdgate.kinds.tables.released_files import PublishedTables
     from crowdgate.manifest import MechanismFields
     from crowdgate.manifest.values import ManifestFields
+    from crowdgate.policy.policy import GateRule
 
 
 class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTables", "TablesManifest"]):
@@ -164,7 +165,8 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return explanation(mechanism)
 
-    def outlook(self, mechanism: TablesPlan, prior: Prior) -> Forecast:
+    def outlook(self, mechanism: TablesPlan, prior: Prior, gates: Sequence[GateRule] = ()) -> Forecast:
+        del gates
         from crowdgate.kinds.tables.outlook import outlook
 
         return outlook(mechanism, prior)

@@ -120,8 +120,9 @@ def _residual_answers(
 
 
 def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:
-    """Return what is known of all counts by the place of their query, if there are quantiles."""
-    if not any(isinstance(item, Quantiles) and not item.hierarchical for item in mechanism.workload.items):
+    """Return what is known of all counts by the place of their query, if there are quantiles of bins without groups."""
+    pairs = zip(mechanism.workload.items, mechanism.workload.answers, strict=True)
+    if not any(isinstance(item, Quantiles) and len(own) == 1 for item, own in pairs):
         return {}
     found = zip(counts.items(), count_posteriors(list(counts.values())), strict=True)
     return {at: _known(each, posterior) for (at, each), posterior in found}

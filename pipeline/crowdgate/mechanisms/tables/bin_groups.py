@@ -23,10 +23,17 @@ BRANCHES = 4
 
 def bin_groups(finest: Level, used: Sequence[Level]) -> list[Level]:
     """Return the levels coarser than `finest`, finest first: those of the `used` ones with several values, and groups
-    of neighbouring values between them. The level's values are intervals in order, then the invalid ones, if any."""
+    of neighbouring values between them. The level's values are intervals in order, then the invalid ones, if any. Of a
+    used level with other values than intervals, groups lie within its values, but it is none of them."""
     chain = sorted((each for each in used if 1 < len(each) < len(finest)), key=len)
     found = [level for pair in pairwise([None, *chain, finest]) for level in _between(*pair)]
-    return sorted((level for level in found if level is not finest), key=len, reverse=True)
+    kept = (level for level in found if level is not finest and in_order(level))
+    return sorted(kept, key=len, reverse=True)
+
+
+def in_order(level: Level) -> bool:
+    """Return whether the codes of a level never fall when the column's values rise: it is made of intervals."""
+    return bool((np.diff(level.codes) >= 0).all())
 
 
 def _between(upper: Level | None, lower: Level | None) -> list[Level]:

@@ -13,13 +13,11 @@ from itertools import combinations
 from math import prod
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
-
 from crowdgate.accounting.tables_plan import Query, share_faults
 from crowdgate.contracts.contract import Contract, Role
 from crowdgate.errors import Finding, expected_names, nearest, nearest_level
 from crowdgate.limits import MOST_NUMBERS, MOST_TABLES
-from crowdgate.mechanisms.tables.bin_groups import bin_groups
+from crowdgate.mechanisms.tables.bin_groups import bin_groups, in_order
 from crowdgate.mechanisms.tables.sums import (
     MOST_ADDED,
     IntegerGrid,
@@ -290,16 +288,10 @@ def _bound_findings(at: int, item: Numeric, grid: Grid, contract: Contract) -> I
 def _quantile_findings(at: int, item: Quantiles, contract: Contract) -> Iterator[Finding]:
     unknown = list(_level_findings((at, "level"), {item.column: item.level}, contract))
     yield from unknown
-    if not unknown and not _ordered(item, contract):
+    if not unknown and not in_order(_levels({item.column: item.level}, contract)[item.column]):
         yield (at, "level"), f"level {item.level!r} is not made of intervals", "a level of intervals, in order", None
     if not item.probabilities or not all(0 < p < 1 for p in item.probabilities):
         yield (at, "probabilities"), f"{[str(p) for p in item.probabilities]}", "numbers above 0 and below 1", None
-
-
-def _ordered(item: Quantiles, contract: Contract) -> bool:
-    """Return True if the codes of the item's level never fall when the column's values rise."""
-    (level,) = _levels({item.column: item.level}, contract).values()
-    return bool((np.diff(level.codes) >= 0).all())
 
 
 def _level_findings(place: tuple[str | int, ...], names: Names, contract: Contract) -> Iterator[Finding]:

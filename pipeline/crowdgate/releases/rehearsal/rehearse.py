@@ -16,10 +16,12 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.errors import ConfigurationError, Crashed, EnvironmentFault, Problem
+from crowdgate.gate import GateReach, gate_text
 from crowdgate.kind.run import Request, Result
 from crowdgate.ledger.private import FOLDER as PRIVATE
 from crowdgate.measures.base import MeasureClass
 from crowdgate.planning.budget_left import today
+from crowdgate.planning.gate_verdicts import gate_reach
 from crowdgate.planning.plan import plan_policy
 from crowdgate.public_counts.figures import PriorSubject, read_prior
 from crowdgate.public_counts.pilot import counts_source
@@ -29,6 +31,7 @@ from crowdgate.system.extras import RELEASE, need
 if TYPE_CHECKING:
     from crowdgate.gate import Verdict
     from crowdgate.kind.plan import Plan
+    from crowdgate.kind.prior import Prior
     from crowdgate.releases.rehearsal.simulated_rows import SimulatedTable
 
 MOST_PEOPLE = 1_000_000
@@ -71,6 +74,8 @@ class RehearsalResult:
     seconds: float
     cpu_seconds: float
     mebibytes: float
+    settled: frozenset[str] = frozenset()
+    """The gates that can't fail, or can't pass, whatever the rows are."""
 
     @property
     def unrelated(self) -> bool:
@@ -84,8 +89,8 @@ class RehearsalResult:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The verdicts that say something about a release: those of gates that read no rows, and on representative rows
-        all others."""
+        """The verdicts that say something about a release: those of gates that read no rows, or are settled without
+        them, and on representative rows all others."""
         return tuple(each for each in self.result.verdicts if self._is_known(each))
 
     @property
@@ -105,7 +110,7 @@ class RehearsalResult:
         return [each for each in self.result.verdicts if not self._is_known(each)]
 
     def _is_known(self, verdict: Verdict) -> bool:
-        return self.representative or verdict.reads is MeasureClass.STATIC
+        return self.representative or verdict.reads is MeasureClass.STATIC or verdict.gate in self.settled
 
     def to_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
@@ -138,7 +143,8 @@ def rehearse(asked: RehearsalRequest) -> RehearsalResult:
     plan = plan_policy(asked.policy)
     people = _people(plan, asked.people)
     folder, source = _folder(plan, asked.to), counts_source(plan, asked.source)
-    made: SimulatedTable = simulate_rows(plan.bundle.contract, _prior(plan, people, source), people, asked.seed)
+    subject = replace(PriorSubject.of_plan(plan), people=people)
+    made: SimulatedTable = simulate_rows(subject, _prior(subject, source), asked.seed)
     with tempfile.TemporaryDirectory(prefix="crowdgate-rehearsal-") as scratch, isolated_environment():
         root = Path(scratch).resolve()
         policy, table = copy_policy(plan.bundle, root), root / "rows.parquet"
@@ -176,7 +182,16 @@ def _run(plan: Plan, request: Request, people: int, made: SimulatedTable, pilot:
     unknown = tuple(name for name in columns if name in released and made.drawn_from[name] == EVENLY)
     pairs = combinations((name for name in columns if name in released), 2)
     apart = tuple(pair for pair in pairs if not any(own.issuperset(pair) for own in made.related))
-    return RehearsalResult(result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory())
+    return RehearsalResult(
+        result, request.to, people, made.drawn_from, unknown, apart, pilot, *spent, _most_memory(), _settled(plan)
+    )
+
+
+def _settled(plan: Plan) -> frozenset[str]:
+    """Return the gates that can't fail, or can't pass, by the public facts of a first release."""
+    static = plan.first_release_facts()
+    reaches = ((rule, gate_reach(static, rule, measure)) for rule, measure in plan.gates)
+    return frozenset(gate_text(rule) for rule, found in reaches if found is not GateReach.OPEN)
 
 
 def _write(made: SimulatedTable, path: Path) -> None:
@@ -185,15 +200,11 @@ def _write(made: SimulatedTable, path: Path) -> None:
     pyarrow.parquet.write_table(made.table, path, row_group_size=1 << 17)
 
 
-def _prior(plan: Plan, people: int, source: Path | None) -> Any:
-    """Return the prior distribution, scaled to `people`, of every attribute that simulated rows need."""
-    contract = plan.bundle.contract
-    levels = {
-        each.name: each.hierarchy.levels[0]
-        for each in contract.attributes
-        if each.domain is not None and each.hierarchy is not None
-    }
-    return read_prior(replace(PriorSubject.of_plan(plan), levels=levels, people=people), source).prior
+def _prior(subject: PriorSubject, source: Path | None) -> Prior:
+    """Return the prior distribution of every attribute that simulated rows need: those that the policy counts, and all
+    others."""
+    needed = (each.name for each in subject.contract.attributes if None not in (each.domain, each.hierarchy))
+    return read_prior(subject, source, [name for name in needed if name not in subject.levels]).prior
 
 
 def _people(plan: Plan, stated: int | None) -> int:

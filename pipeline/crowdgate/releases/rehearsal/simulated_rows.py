@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Attribute, Contract
     from crowdgate.hierarchy import Level
     from crowdgate.kind.prior import ExpectedCounts, Prior
+    from crowdgate.public_counts.figures import PriorSubject
 
 MARGINS = "public margins, by itself"
 ROWS_OF_PERSONS = 3
@@ -43,20 +44,20 @@ class SimulatedTable:
     related: tuple[frozenset[str], ...]
 
 
-def simulate_rows(contract: Contract, prior: Prior, people: int, seed: int) -> SimulatedTable:
-    """Return a table of simulated rows of `people` people: one row each, or a random number of rows up to the
+def simulate_rows(subject: PriorSubject, prior: Prior, seed: int) -> SimulatedTable:
+    """Return a table of simulated rows of the subject's people: one row each, or a random number of rows up to the
     contract's bound.
 
     If the table is an inherited sample, only the people in it have rows, by Bernoulli sampling.
     """
     import pyarrow as pa
 
-    random = np.random.default_rng(seed)
-    persons = _persons(contract, people, random)
+    random, contract = np.random.default_rng(seed), subject.contract
+    persons = _persons(contract, subject.people, random)
     columns: dict[str, object] = {}
     said: dict[str, str] = {}
     related: list[frozenset[str]] = []
-    for group in _row_columns(contract) if contract.is_of_persons else _groups(contract, prior):
+    for group in _row_columns(contract) if contract.is_of_persons else _groups(subject, prior):
         joint = None if contract.is_of_persons else prior.joint(group)
         weights = _weights(group, contract, joint)
         cells = np.unravel_index(random.choice(weights.size, len(persons), p=weights.reshape(-1)), weights.shape)
@@ -108,17 +109,19 @@ def _row_columns(contract: Contract) -> Iterator[dict[str, Level]]:
             yield {name: each.hierarchy.levels[0]}
 
 
-def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
+def _groups(subject: PriorSubject, prior: Prior) -> Iterator[dict[str, Level]]:
     """Yield groups of attributes that are drawn jointly, each attribute at the finest level with known counts;
     attributes without a domain are left out.
 
-    Attributes that are counted together are in one group while its cells are few enough.
+    Attributes that are counted together are in one group while its cells are few enough. Those that the policy releases
+    come first, at its own levels if their finest ones have too many cells together.
     """
     group: dict[str, Level] = {}
-    for each in contract.attributes:
+    released = _released_levels(subject, prior)
+    for each in sorted(subject.contract.attributes, key=lambda each: each.name not in released):
         if each.domain is None:
             continue
-        own = {each.name: _level(each.name, prior)}
+        own = {each.name: released.get(each.name) or _level(each.name, prior)}
         if not prior.is_counted(each.name):
             yield own
         elif prod(map(len, (*group.values(), *own.values()))) <= MOST_CELLS_FITTED:
@@ -128,6 +131,15 @@ def _groups(contract: Contract, prior: Prior) -> Iterator[dict[str, Level]]:
             group = own
     if group:
         yield group
+
+
+def _released_levels(subject: PriorSubject, prior: Prior) -> dict[str, Level]:
+    """Return the levels at which the released attributes are drawn: the finest with known counts, or the policy's."""
+    planned = {name: level for name, level in subject.levels.items() if len(level) > 1 and prior.is_counted(name)}
+    finest = {name: _level(name, prior) for name in planned}
+    if prod(map(len, finest.values())) <= MOST_CELLS_FITTED:
+        return finest
+    return {name: prior.known_level(name, level) or level for name, level in planned.items()}
 
 
 def _level(name: str, prior: Prior) -> Level:

@@ -24,12 +24,15 @@ from crowdgate.policy.field_order import (
     NestedField,
     ValueField,
     declared_order,
+    more_is_looser,
 )
 from crowdgate.policy.policy import GateRule
 from crowdgate.review.diff.level_order import Coarser, level_order
 
 NOTHING = "nothing"
 ADVICE = "the gate only advises: it withholds nothing, before and after"
+DERIVED = ValueField("it follows privacy.epsilon: its share is as before", more_is_looser)
+OTHER_NUMBER = "the limit alone, though it limits another number than before"
 WAIVED = "a failure of the gate is waived: it withholds nothing while the waiver holds"
 
 
@@ -62,7 +65,14 @@ def changes(old: BaseModel, new: BaseModel, coarser: Coarser, place: str = "") -
         was, now = getattr(old, name), getattr(new, name)
         if was != now:
             at = ".".join(filter(None, (place, info.alias or name)))
-            yield from _field_changes(field_order(old, name), at, was, now, coarser)
+            order = DERIVED if name == "epsilon" and _same_share(old, new) else field_order(old, name)
+            yield from _field_changes(order, at, was, now, coarser)
+
+
+def _same_share(old: BaseModel, new: BaseModel) -> bool:
+    """Return True if both models state the same share of the policy's total, from which their epsilon follows."""
+    share = getattr(old, "share", None)
+    return share is not None and share == getattr(new, "share", None)
 
 
 def field_order(model: BaseModel, name: str) -> FieldOrder:
@@ -151,10 +161,12 @@ def _list_changes(
             yield from (replace(one, means=idle) if idle and _is_limit(one) else one for one in found)
     gone = [each for which, each in olds.items() if which not in news]
     come = [each for which, each in news.items() if which not in olds]
-    yield from _item_changes(field, at, gone, come)
+    yield from _item_changes(field, at, gone, come, coarser)
 
 
-def _item_changes(field: ListField, at: str, gone: list[Any], come: list[Any]) -> Iterator[FieldChange]:
+def _item_changes(
+    field: ListField, at: str, gone: list[Any], come: list[Any], coarser: Coarser
+) -> Iterator[FieldChange]:
     """Yield a change for each item that only one side has. An old and a new item are one changed item if they have the
     same subject and no other item has it."""
     olds, news = Counter(map(subject, gone)), Counter(map(subject, come))
@@ -164,11 +176,20 @@ def _item_changes(field: ListField, at: str, gone: list[Any], come: list[Any]) -
         if len(those) == len(these) == 1:
             means = f"{field.means}: {name} is meant otherwise"
             yield FieldChange(place, Direction.CHANGED_MEANING, text(those[0]), text(these[0]), means)
+            yield from _limit_changes(place, those[0], these[0], coarser)
             continue
         for each in those:
             yield _item(field, place, field.added.opposite, each, text(each), NOTHING)
         for each in these:
             yield _item(field, place, field.added, each, NOTHING, text(each))
+
+
+def _limit_changes(place: str, old: Any, new: Any, coarser: Coarser) -> Iterator[FieldChange]:
+    """Yield the change of the limit of a gate that has another meaning as well, if the limit is tighter or looser."""
+    if isinstance(old, GateRule) and isinstance(new, GateRule):
+        for each in changes(old, new, coarser, place):
+            if _is_limit(each) and each.direction in (Direction.LOOSER, Direction.TIGHTER):
+                yield replace(each, means=_idle(new) or OTHER_NUMBER)
 
 
 def _item(field: ListField, at: str, direction: Direction, item: Any, old: str, new: str) -> FieldChange:

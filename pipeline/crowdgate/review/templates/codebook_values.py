@@ -48,16 +48,23 @@ def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     parts = _parts(text.strip())
     pairs = _pairs(parts)
-    ranges = [(code, found) for code, _ in pairs if (found := _RANGE.fullmatch(code))]
+    ranges = [found for code, _ in pairs if (found := _RANGE.fullmatch(code))]
     if len(ranges) == 1 and len(pairs) == len(parts):
-        return ListedValues(
-            bounds=whole_bounds(*ranges[0][1].groups()),
-            missing=tuple(code for code, _ in pairs if code != ranges[0][0]),
-        )
+        return _in_range(ranges[0], parts, pairs)
     codes = [code for code, _ in pairs]
     if len(set(codes)) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
         return ListedValues()
     return ListedValues(missing=tuple(codes)) if special_codes(pairs) else ListedValues(tuple(pairs))
+
+
+def _in_range(found: re.Match[str], parts: Sequence[str], pairs: Sequence[tuple[str, str]]) -> ListedValues:
+    """Return a range of numbers, and the codes beside it; nothing if one of these stands for a value."""
+    if found[0] in parts:  # a range without a label beside codes that may have some
+        pairs = _pairs([each for each in parts if each != found[0]])
+    codes = [(code, label) for code, label in pairs if code != found[0]]
+    if not all(special_codes([(code, label or "missing")]) for code, label in codes):
+        return ListedValues()
+    return ListedValues(bounds=whole_bounds(*found.groups()), missing=tuple(code for code, _ in codes))
 
 
 def special_codes(values: Sequence[tuple[str, str]]) -> bool:

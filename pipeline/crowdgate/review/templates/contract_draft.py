@@ -272,7 +272,7 @@ def _column(
         facts += [f"levels, value: {levels}"] if levels and not like else []
         facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
     if column.description:
-        typed.append(f"description: {json.dumps(column.description[:200], ensure_ascii=False)}")
+        typed.append(f"description: {_in_quotes(column.description[:200])}")
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
@@ -291,12 +291,12 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     """Return the domain of a column, with what is left to decide."""
     if column.type is CellType.FLAG:
         return '{values: ["true", "false"], source: type of the column}'
-    missing = f"missing: {json.dumps(column.missing)}, " if column.missing else ""
+    missing = f"missing: [{', '.join(map(_in_quotes, column.missing))}], " if column.missing else ""
     if column.is_age:
         return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
-        values = ", ".join(json.dumps(value, ensure_ascii=False) for value, _ in column.values)
-        named = ", ".join(f"{json.dumps(value)}: {_quoted(label)}" for value, label in _labels(column))
+        values = ", ".join(_in_quotes(value) for value, _ in column.values)
+        named = ", ".join(f"{_in_quotes(value)}: {_quoted(label)}" for value, label in _labels(column))
         labels = f"labels: {{{named}}}, " if named else ""
         return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.values_from)}}}"
     if column.bounds is not None:
@@ -368,5 +368,10 @@ def _words(name: str) -> set[str]:
 def _quoted(text: str) -> str:
     """Return a text as a scalar of YAML, in quotes unless it is plain."""
     plain = _PLAIN.fullmatch(text) and text.lower() not in _RESERVED and "CHANGE" not in text
-    quoted = text if plain else json.dumps(text, ensure_ascii=False)
+    return text if plain else _in_quotes(text)
+
+
+def _in_quotes(text: str) -> str:
+    """Return a text as a scalar of YAML in quotes."""
+    quoted = json.dumps(text, ensure_ascii=False)
     return "".join(each if each.isprintable() else f"\\U{ord(each):08x}" for each in quoted)

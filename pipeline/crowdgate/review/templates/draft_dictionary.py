@@ -5,6 +5,7 @@ the table are used, so that a table of persons which is given by mistake says no
 """
 
 import csv
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -65,7 +66,7 @@ def dictionary_rows(path: Path) -> list[list[str]]:
         text = read_plain(path, LARGEST_DICTIONARY).decode("utf-8-sig")
         first = text.partition("\n")[0]
         mark = max((",", ";", "\t"), key=lambda each: (first.count(each), each == ","))
-        return list(csv.reader(text.splitlines(keepends=True), delimiter=mark, strict=True))
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
     except (UnicodeDecodeError, csv.Error):
         raise cannot_draft(path, "no table in CSV", "a data dictionary in CSV, in UTF-8") from None
 

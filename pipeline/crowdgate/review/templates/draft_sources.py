@@ -65,7 +65,8 @@ def read_draft_source(
     if codebook == path and READERS[end] is _csv:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
-    return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found))
+    own_sheet = part if codebook == path else None
+    return found if codebook is None else with_codebook(found, codebook, _codebook_columns(codebook, found, own_sheet))
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -96,14 +97,16 @@ def _chosen(path: Path, found: DraftSource, columns: Sequence[str] | None) -> Dr
     return replace(found, columns=kept)
 
 
-def _codebook_columns(path: Path, table: DraftSource) -> tuple[DraftColumn, ...]:
-    """Return the columns that a codebook describes. Raises ConfigurationError if it can't be read."""
+def _codebook_columns(path: Path, table: DraftSource, own_sheet: str | None) -> tuple[DraftColumn, ...]:
+    """Return the columns that a codebook describes. `own_sheet` is that of the table, if it is in the same workbook.
+    Raises ConfigurationError if it can't be read.
+    """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
     if end in (".csv", ".tsv"):
         return dictionary_columns(path, dictionary_rows(path), names)
     if end in SOURCES["excel"].suffixes:
-        return dictionary_columns(path, _codebook_sheet(path), names)
+        return dictionary_columns(path, _codebook_sheet(path, own_sheet), names)
     reader = READERS.get(end)
     if reader in (_codebook, _statistics):
         return _read(path, reader, path.name, "").columns
@@ -121,13 +124,20 @@ def _sheets(path: Path) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _codebook_sheet(path: Path) -> list[list[str]]:
-    """Return the cells of a workbook's only sheet, or of the one whose name says that it is a codebook."""
+def _codebook_sheet(path: Path, own_sheet: str | None) -> list[list[str]]:
+    """Return the cells of a workbook's only sheet, or of the one whose name says that it is a codebook. Never those of
+    the table's sheet: one of several, or the only one (an empty name).
+    """
     from crowdgate.sources.excel import sheet_rows, sheets
 
     try:
         names = sheets(path)
+        if own_sheet is not None and len(names) == 1:
+            raise cannot_draft(
+                path, "the table itself as its codebook", "--codebook with another file: no cell is read"
+            )
         found = names if len(names) == 1 else [each for each in names if _CODEBOOK_SHEET.search(each)]
+        found = [each for each in found if each != own_sheet]
         if len(found) == 1:
             return sheet_rows(path, found[0])
     except FileFault as error:
