@@ -19,7 +19,6 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.values import State
 from crowdgate.limits import LARGEST_MANIFEST
 from crowdgate.measures.guarantees import kept_costs
-from crowdgate.planning.later_approvals import waits_for_approval
 from crowdgate.planning.published_places import released_folder, staged_or_moved_folder
 from crowdgate.signing.statement import WithdrawalStatement, withdrawal_text
 from crowdgate.system.regular_files import plain_file, read_bounded
@@ -96,6 +95,8 @@ def of_manifest(said: Manifest) -> EndedRun:
 def of_staged(said: Manifest, root: Path) -> EndedRun:
     """Return the facts about a staged run, from its manifest: it waits if the policy in the working copy `root` asks
     for approval before publication, and otherwise its run was stopped before it published."""
+    from crowdgate.planning.later_approvals import waits_for_approval
+
     outcome = "waiting" if waits_for_approval(root, said.release.id) else ENDED[State.COMMITTED]
     return replace(of_manifest(said), outcome=outcome)
 

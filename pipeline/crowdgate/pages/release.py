@@ -18,7 +18,6 @@ from crowdgate.kinds import KINDS
 from crowdgate.ledger.transitions import RESTORED
 from crowdgate.ledger.values import State
 from crowdgate.pages.run_report import run_report
-from crowdgate.planning.later_approvals import later_approvers
 from crowdgate.planning.open_ledger import ledger_at, ledger_for_reading
 from crowdgate.planning.published_places import is_staged, released_folder, staged_or_moved_folder
 from crowdgate.publish.tombstone import has_tombstone, read_tombstone
@@ -91,6 +90,8 @@ def _later_approvals(found: Verification, root: Path) -> tuple[str, ...] | None:
     ledger, release_id = found.ledger, found.manifest.release.id
     if ledger is None or ledger.place(release_id).event == RESTORED:
         return None
+    from crowdgate.planning.later_approvals import later_approvers
+
     return later_approvers(ledger, root, release_id)
 
 
