@@ -85,7 +85,7 @@ def test_the_page_of_a_check_is_that_of_a_held_release(hopeless: Workshop) -> No
     """Regression: the check once showed a charge, which a held release is not."""
     found = page_after(at_the_next_slot(hopeless.policy)).markdown()
     checked = check_report(check(hopeless.policy)).markdown()
-    cost = "- Privacy cost: nothing is charged (epsilon 2, delta 0.01 if it is read).\n"
+    cost = "- Privacy cost: nothing is charged (epsilon 2, delta 0.01 if the table is read).\n"
     left = re.findall(r"- Budget left: (.*)\.\n", found)[0]
     assert cost in found
     assert cost in checked

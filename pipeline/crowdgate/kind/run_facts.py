@@ -20,7 +20,7 @@ NAMES = ("epsilon", "delta")
 
 def uncharged_text(cost: str) -> str:
     """Return that a run which read nothing is not charged, with the `cost` of reading."""
-    return f"nothing is charged ({cost} if it is read)."
+    return f"nothing is charged ({cost} if the table is read)."
 
 
 def series_cost_text(series: SeriesFields) -> str:
