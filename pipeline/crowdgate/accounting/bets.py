@@ -118,7 +118,8 @@ class SeparateGuesses:
 
     def kinds(self, c: float) -> tuple[Floats, Floats]:
         """Return as `PairedGuesses` does. As both guess for as many, a multiple of the difference of these numbers is
-        subtracted: that with which the values of each have mean 0."""
+        subtracted: that with which the values of each have mean 0. The multiple is of the same numbers, so that limits
+        from these values hold up to an error of second order (a test measures their coverage)."""
         level = (self.base + c * (self.guessed - self.base)) / self.guessed
         values = np.array([1 - level, -level, level - 1, level - c])
         return values, np.array([self.attack, self.guessed - self.attack, self.base, self.guessed - self.base])
