@@ -165,7 +165,7 @@ class DraftSource:
     codebook: str = ""
     server: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
-    """What of the codebook was used, and what was not."""
+    """The headings of the codebook that were used, and those that were not."""
     table: str = ""
     """The name of the table, if it has another than its file."""
     physical: str = ""

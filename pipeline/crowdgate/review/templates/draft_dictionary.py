@@ -89,7 +89,7 @@ def dictionary_rows(path: Path) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What a data dictionary says of the columns of a table, which of its headings were used, and which were not."""
+    """The description of a table's columns by a data dictionary, and the headings that were used and not used."""
 
     columns: tuple[DraftColumn, ...]
     used: tuple[str, ...]
