@@ -12,7 +12,7 @@ from crowdgate.history.ledger_summary import ledger_summary, series_left, series
 from crowdgate.kind.band import Band, Tone
 from crowdgate.kind.picture import Picture, PicturePoint, Series
 from crowdgate.kind.run_facts import RunBudget
-from crowdgate.kind.section import Section, table_section
+from crowdgate.kind.section import ANNEX, Section, table_section
 from crowdgate.ledger.journal_rules import CONVERTED
 from crowdgate.ledger.schema import FILTERS, POPULATIONS, TOTALS
 from crowdgate.ledger.transitions import RESERVED, RESTORED, VOID
@@ -100,6 +100,7 @@ def _sections(summary: dict[str, Any], budget: dict[str, Any], steps: Sequence[B
     yield _section("Raises and stops", map(_change_text, changes), "It was never raised, frozen or thawed.")
     paid = ("series",) if any(map(series_text, releases)) else ()
     rows = ((each["release_id"], each["state"], *_short(each), *(series_text(each) for _ in paid)) for each in releases)
+    yield ANNEX
     yield table_section("Releases", ("release", "ended", *AMOUNTS, *paid), rows)
     if left := list(series_left(releases)):
         yield Section("Paid series", points=left)

@@ -11,7 +11,7 @@ from crowdgate.forecast.outlook import paid_as_one, pso_bounds
 from crowdgate.gate import GateReach, gate_text, limit_text
 from crowdgate.kind.band import Band
 from crowdgate.kind.listing import text_listing
-from crowdgate.kind.section import Lead, Paragraph, Section, paragraph
+from crowdgate.kind.section import ANNEX, Lead, Paragraph, Section, paragraph
 from crowdgate.manifest import bounds_text, weights_text
 from crowdgate.measures import MeasureClass
 from crowdgate.measures.options import DEFAULTS
@@ -113,6 +113,7 @@ def _sections(found: PolicyCheck) -> Iterator[Section]:
     yield from _head(found)
     yield Section("What is released, and of whom", [_released(plan)])
     yield from _guarantee(found)
+    yield ANNEX
     yield Section("How the data are protected", _of_one(plan))
     yield from own.protection
     yield Section("The rules", [*_of_one(plan), *_rules(found)])

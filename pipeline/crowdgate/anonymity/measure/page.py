@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from crowdgate.anonymity.measure.result import AnonymityResult
 from crowdgate.anonymity.measure.text import levels_text, most_identifying, sentences, tables
 from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 from crowdgate.number_text import COUNT
 from crowdgate.report.report import Report
 from crowdgate.risk.anonymity_sets import SizeSummary
@@ -35,8 +35,9 @@ def anonymity_report(found: AnonymityResult, most: int = GROUPINGS_IN_TABLES) ->
 
 def _sections(found: AnonymityResult, most: int) -> Iterator[Section]:
     yield Section(sentences=list(sentences(found)), pictures=lambda: _pictures(found))
-    yield from (Section(listings=[each]) for each in tables(found, most) if each.rows)
     yield Section("How to read this", [HOW_TO_READ], further=True)
+    yield ANNEX
+    yield from (Section(listings=[each]) for each in tables(found, most) if each.rows)
 
 
 def _pictures(found: AnonymityResult) -> list[Picture]:

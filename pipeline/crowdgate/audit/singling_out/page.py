@@ -18,10 +18,11 @@ JUDGED = (
 
 
 def sections(found: SingledOut) -> list[Section]:
-    """Return the sections of a singling-out audit's page: a picture, attackers, and controls if some were played."""
+    """Return the sections of a singling-out audit's page: pictures, attackers, and controls if some were played."""
     attackers, *controls = listings(found)
     return [
-        Section(pictures=lambda: [_forest(found), _picture(found)]),
+        Section(pictures=lambda: [_forest(found)]),
+        Section(pictures=lambda: [_picture(found)]),
         Section("Attackers", [RATES], listings=[attackers]),
         *(Section("Controls", [JUDGED], listings=[each]) for each in controls),
     ]
