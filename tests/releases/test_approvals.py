@@ -16,6 +16,7 @@ from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.kind.run import Request
 from crowdgate.ledger.access_log import APPROVED, RECORD_OPENED
 from crowdgate.ledger.key import draw_key
+from crowdgate.ledger.ledger import open_ledger
 from crowdgate.number_text import decimal
 from crowdgate.pages.release import page_in, page_of, requested_page
 from crowdgate.planning import approvals
@@ -217,13 +218,16 @@ def test_an_approval_names_the_cost_of_the_whole_series(board: Board, capsys: py
     assert [each.spend.epsilon for each in board.charged()] == [series.epsilon, 0]
 
 
-def test_a_ledger_without_a_key_can_t_say_who_did_what(workshop: Workshop, tmp_path: Path) -> None:
+@pytest.mark.parametrize("step", ["charge", "publication"])
+def test_a_ledger_without_a_key_can_t_say_who_did_what(workshop: Workshop, tmp_path: Path, step: str) -> None:
+    """Nothing is charged for what nobody could approve."""
     keys.create(tmp_path / "key")
     line = (tmp_path / "key.pub").read_text().splitlines()[1]
     with workshop.policy.open("a") as file:
-        file.write(f"  approval: {{by: [{{name: board, key: {line}}}]}}\n")
+        file.write(f"  approval: {{by: [{{name: board, key: {line}}}], before: {step}}}\n")
     with pytest.raises(LedgerRefused, match="approvals need a signed ledger"):
         release(Request(workshop.policy, SLOT), draw_key)
+    assert open_ledger(workshop.ledger, None).entries() == []
 
 
 def test_a_rehearsal_needs_no_approval(board: Board, capsys: pytest.CaptureFixture[str]) -> None:

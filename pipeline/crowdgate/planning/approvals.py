@@ -82,9 +82,11 @@ def approvals_before(step: str, plan: Plan, ledger: Ledger, release_id: str) -> 
     Raises LedgerRefused with code "unapproved" if there are too few, and with "unsigned" for an unsigned ledger.
     """
     rule = plan.bundle.policy.spec.approval
-    if rule is None or rule.before != step or not needs_approval(plan, ledger, release_id):
+    if rule is None or (step != "charge" and rule.before != step) or not needs_approval(plan, ledger, release_id):
         return ()
-    refuse_unsigned(ledger, release_id)
+    refuse_unsigned(ledger, release_id)  # before any charge: what nobody can approve is not read
+    if rule.before != step:
+        return ()
     wanted = approvable(plan, ledger, release_id)
     found, refused = counted_approvals(plan.bundle.root, rule, wanted, ledger)
     if len(found) < rule.at_least:

@@ -77,8 +77,8 @@ def listed_values(text: str) -> ListedValues:
 
 
 def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
-    """Return labelled values as the domain that they are, or as unread if they name only some values of a scale: few
-    numbers with gaps between them, or all inside `bounds` that reach beyond them.
+    """Return labelled values as the domain that they are, or as unread if they name only some values of a scale: one
+    number, few numbers with gaps between them, or all inside `bounds` that reach beyond them.
     """
     plain = [(code, label) for code, label in values if not special_codes([(code, label)])]
     numbers = sorted(number for code, _ in plain if (number := _whole(code)) is not None)
@@ -89,7 +89,7 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     has_gaps = 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
-    if not has_gaps and not beyond:
+    if len(plain) > 1 and not has_gaps and not beyond:
         return ListedValues(values, bounds)
     named = "; ".join(f"{code} = {label}" for code, label in plain)
     missing = tuple(code for code, label in values if (code, label) not in plain)

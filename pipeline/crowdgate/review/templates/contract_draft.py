@@ -353,7 +353,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     if column.type is CellType.FLAG:
         return '{values: ["true", "false"], source: type of the column}'
     missing = f"missing: [{', '.join(map(_in_quotes, column.missing))}], " if column.missing else ""
-    if column.is_age:
+    if column.is_age and (column.bounds is None or not column.is_designed):
         return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
         values = ", ".join(_in_quotes(value) for value, _ in column.values)
