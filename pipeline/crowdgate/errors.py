@@ -76,6 +76,8 @@ class Problem:
         return f"{self.place}: {self.where}: {self.found}; expected {self.expected}{hint}{code}"
 
 
+_OTHER_MEANING = frozenset({"half", "semi", "bi", "non", "not", "no"})
+"""Parts of a word with which it means something other than a word without them."""
 Finding = tuple[tuple[str | int, ...], str, str, str | None]
 """A problem whose file is not known to its finder: (place below the checked part, text found there, expected text,
 nearest valid word)."""
@@ -83,12 +85,14 @@ nearest valid word)."""
 
 def nearest(word: str, words: Sequence[str]) -> str | None:
     """Return the word of `words` that was probably meant by `word`: the one with other capitals, with its letters in
-    another order, or else the most similar. None if there is none; a number never means another one."""
+    another order, or else the most similar. None if there is none: a number never means another, nor `half-year` a
+    `year`."""
     if re.fullmatch(r"[-+]?[0-9.]+", word):
         return None
     folded = [known for known in words if known.casefold() == word.casefold()]
     turned = [known for known in words if len(known) > 2 and sorted(known) == sorted(word)]
-    found = folded or turned or get_close_matches(word, words, n=1, cutoff=0.6)
+    is_other = not _OTHER_MEANING.isdisjoint(re.split(r"[-_ ]", word.casefold()))
+    found = folded or turned or ([] if is_other else get_close_matches(word, words, n=1, cutoff=0.6))
     return found[0] if found else None
 
 

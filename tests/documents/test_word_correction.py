@@ -113,3 +113,8 @@ def test_marks_at_the_start_of_a_file_and_other_ends_of_lines_move_nothing(tmp_p
     document = read_document(path)
     assert document.problem(("a", 1), "x", "y", "pso_bound").corrected == "a: [\u00e9\u00e9, pso_bound]"
     assert document.problem(("b",), "x", "y", "pso_bound").corrected == "b: pso_bound"
+
+
+def test_half_a_year_is_no_misspelling_of_a_year() -> None:
+    assert nearest("half-year", ["month", "quarter", "year"]) is None
+    assert nearest("yaer", ["month", "quarter", "year"]) == "year"

@@ -59,6 +59,11 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("0 to 140", ListedValues(bounds=("0", "140"), decimals=0)),
         ("0 to 140 | 999=unknown", ListedValues(bounds=("0", "140"), missing=("999",), decimals=0)),
         ("0 to 140; 999", ListedValues(unread="0 to 140; 999")),
+        ("dd/mm/yyyy", ListedValues()),
+        (
+            "1=Home; 2=Hospital; 3=Other place; 4=Died",
+            ListedValues((("1", "Home"), ("2", "Hospital"), ("3", "Other place"), ("4", "Died"))),
+        ),
         ("97 = 97 or older; 99 = no answer", ListedValues(unread="97 = 97 or older", missing=("99",))),
         ("5-92=Responses; -88=I don't know", ListedValues(bounds=("5", "92"), missing=("-88",), decimals=0)),
         ("0-9621.053", ListedValues(bounds=("0", "9622"), decimals=3)),

@@ -34,6 +34,8 @@ _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
+_FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
+"""A form of days or times, such as dd/mm/yyyy: no list of values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
 MOST_ANCHORS = 5
@@ -85,7 +87,8 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     labelled = any(label for _, label in plain)
     if not labelled or len(numbers) < len(plain) or not plain:
         return ListedValues(values, bounds)
-    points = sorted(int(code) for code, label in plain if not _OTHER.search(label))
+    last = max(numbers)
+    points = [each for each in numbers if each != last or not _OTHER.search(dict(plain)[str(last)])]
     has_gaps = 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
@@ -116,6 +119,8 @@ def _parts(text: str) -> list[str]:
             return [each.strip() for each in text.split(mark) if each.strip()]
     if len(parts := _NEXT_CODE.split(text)) > 1:
         return parts
+    if _FORM_OF_DAYS.fullmatch(text):
+        return [text]
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
         if len(parts) > 1 and all(each and " " not in each for each in parts):
