@@ -79,7 +79,6 @@ REFUSALS = [
     (AGE, "{from: -10, to: 20, values: [a], source: book}", "a mapping", "either from and to"),
     (AGE, "{from: -10, to: 20, stepp: 5, source: book}", "unknown key", "step"),
     (AGE, "{from: 0, to: 99999999, source: book}", "larger step", "domains-and-levels.md"),
-    (WARD, "{from: 0, to: 9, source: book}", "from and to", "logicalType"),
     (WARD, "{values: [], source: book}", "non-empty", "domains-and-levels.md"),
     (WARD, "{values: [heart, heart], source: book}", "'heart' is listed twice", "each value once"),
     (WARD, "{values: {file: towns.csv, column: twn}, source: book}", "no column 'twn'", "town"),
