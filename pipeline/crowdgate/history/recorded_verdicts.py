@@ -58,7 +58,8 @@ def recorded_verdict(rule: GateRule, verdicts: Sequence[GateFields]) -> GateFiel
     """Return the recorded verdict on the number that this gate measures, preferably with the gate's limit; None if
     there is none.
     """
-    same = [each for each in verdicts if _number(each.rule) == _number(rule)]
+    number, likely = _number(rule), (each for each in verdicts if each.measure == rule.measure)
+    same = [each for each in likely if _number(each.rule) == number]
     limit = (rule.at_most, rule.at_least)
     return next((each for each in same if (each.at_most, each.at_least) == limit), next(iter(same), None))
 
