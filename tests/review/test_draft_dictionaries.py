@@ -60,6 +60,7 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("0 to 140 | 999=unknown", ListedValues(bounds=("0", "140"), missing=("999",), decimals=0)),
         ("0 to 140; 999", ListedValues(unread="0 to 140; 999")),
         ("dd/mm/yyyy", ListedValues()),
+        ("-0=none; 1=other", ListedValues((("-0", "none"), ("1", "other")))),
         (
             "1=Home; 2=Hospital; 3=Other place; 4=Died",
             ListedValues((("1", "Home"), ("2", "Hospital"), ("3", "Other place"), ("4", "Died"))),

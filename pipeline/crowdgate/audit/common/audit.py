@@ -19,7 +19,7 @@ from crowdgate.candidate import AuditFigures, AuditQuestion, Measurement
 from crowdgate.errors import VerificationFailed
 from crowdgate.gate import Outcome
 from crowdgate.kind.band import Band, Tone
-from crowdgate.kind.section import ANNEX, Section
+from crowdgate.kind.section import Section
 from crowdgate.measures import MEASURES
 from crowdgate.report.report import Report
 from crowdgate.system.notebook_page import ShownInNotebooks
@@ -215,11 +215,7 @@ class Audit(Generic[R, F]):
     def _sections(self, found: FinishedAudit[R, F]) -> Iterator[Section]:
         conclusion, unseen, *further = self.text(found)
         yield Section(sentences=[conclusion, unseen])
-        first, *rest = self.sections(found)
-        yield first
-        if rest:
-            yield ANNEX
-        yield from rest
+        yield from self.sections(found)
         yield Section("What this says, and what it does not", further)
         if notes := [f"{each.mechanism}: {each.note}" for each in found.record.controls]:
             yield Section("Controls that were played", points=notes, further=True)

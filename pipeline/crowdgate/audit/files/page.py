@@ -1,7 +1,7 @@
 """The page of an audit of whole releases."""
 
 from crowdgate.audit.files.text import ReadFiles, test_listing
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 
 COMPARED = (
     "Files: verified from their bytes; their rows, tables and weights are those that were drawn.",
@@ -19,5 +19,6 @@ def sections(found: ReadFiles) -> list[Section]:
     return [
         *([Section("Contradictions", points=wrong)] if wrong else []),
         Section("What is compared", points=list(COMPARED)),
+        ANNEX,
         Section("Tests", listings=[test_listing(found)], further=True),
     ]

@@ -8,7 +8,7 @@ from crowdgate.audit.inference.findings import InferenceEstimate
 from crowdgate.audit.inference.secret_case import GROUPS
 from crowdgate.audit.inference.text import QUESTIONS, Inferred, listings
 from crowdgate.kind.picture import Picture, PicturePoint, Series, curve
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 from crowdgate.number_text import format_value
 
 SEEN = "Attacks see that and a release; baselines see that and the same table without the person."
@@ -25,6 +25,7 @@ def sections(found: Inferred) -> list[Section]:
         Section("", ["Attacks:"], [f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
         Section("", ["Baselines:"], [f"{name}: {summary}" for name, summary, _ in BASELINES], further=True),
         Section(learned, points=secrets, further=True),
+        ANNEX,
         Section(right, pictures=lambda: _pictures(found), listings=likely),
         Section(share, listings=[attacks]),
     ]

@@ -1,7 +1,7 @@
 """The page of an audit of the stated distributions."""
 
 from crowdgate.audit.law.text import Compared, estimate_listing, rate_listing, test_listing
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 
 FAMILIES = (
     "Noise: each released number minus the exact one, and its discrete distribution.",
@@ -22,5 +22,6 @@ def sections(found: Compared) -> list[Section]:
         Section(
             "What fresh releases show", listings=[estimate_listing(found), *([rate_listing(found)] if rated else [])]
         ),
+        ANNEX,
         Section("Tests", listings=[test_listing(found)], further=True),
     ]

@@ -6,7 +6,7 @@ from crowdgate.audit.inference.text import QUESTIONS
 from crowdgate.audit.membership.attacks import ATTACKS
 from crowdgate.audit.membership.text import Claimed, attack_listing, point_listing, precision_listing
 from crowdgate.kind.picture import Picture, curve
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 
 LEARNED = "Membership in the table that a release was made of."
 SCORED = (
@@ -26,6 +26,7 @@ def sections(found: Claimed) -> list[Section]:
         Section(carried_out, points=[f"{name}: {summary}" for name, summary, _ in ATTACKS], further=True),
         Section("", [SCORED], further=True),
         Section(learned, [LEARNED], listings=[point_listing(found)]),
+        ANNEX,
         Section(right, pictures=lambda: _pictures(found), listings=[judged, every]),
         Section(share, listings=[attack_listing(found)]),
     ]

@@ -5,7 +5,7 @@ from fractions import Fraction
 from crowdgate.audit.singling_out.findings import RateAtWeight, baseline_of
 from crowdgate.audit.singling_out.text import SingledOut, listings
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series, curve
-from crowdgate.kind.section import Section
+from crowdgate.kind.section import ANNEX, Section
 
 STEPS = 24
 """Number of steps of the baseline's curve."""
@@ -22,6 +22,7 @@ def sections(found: SingledOut) -> list[Section]:
     attackers, *controls = listings(found)
     return [
         Section(pictures=lambda: [_forest(found)]),
+        ANNEX,
         Section(pictures=lambda: [_picture(found)]),
         Section("Attackers", [RATES], listings=[attackers]),
         *(Section("Controls", [JUDGED], listings=[each]) for each in controls),

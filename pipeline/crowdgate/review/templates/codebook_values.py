@@ -87,8 +87,8 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     labelled = any(label for _, label in plain)
     if not labelled or len(numbers) < len(plain) or not plain:
         return ListedValues(values, bounds)
-    last = max(numbers)
-    points = [each for each in numbers if each != last or not _OTHER.search(dict(plain)[str(last)])]
+    others = {int(code) for code, label in plain if _OTHER.search(label)}
+    points = [each for each in numbers if each != numbers[-1] or each not in others]
     has_gaps = 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
