@@ -311,14 +311,19 @@ def test_a_restored_charge_counts_its_vector_or_that_of_any_such_release(ledger:
     ledger.verify()
 
 
-def test_what_a_head_states_above_all_charges_is_booked(ledger: Ledger, tmp_path: Path) -> None:
+def older_copy(ledger: Ledger, folder: Path) -> tuple[Path, HeadStatement]:
+    """A copy of a ledger before its second charge, and the head after that."""
     ledger.reserve(asked("a/1/1"))
-    copy = tmp_path / "copy.db"
+    copy = folder / "copy.db"
     copy.write_bytes(ledger.path.read_bytes())
     copy.chmod(0o600)
     ledger.reserve(asked("a/1/2", SMALL + SMALL))
     last = ledger.head()
-    head = head_of(ledger.id, (last.number, last.digest), "2030-01-01", ledger.state())
+    return copy, head_of(ledger.id, (last.number, last.digest), "2030-01-01", ledger.state())
+
+
+def test_what_a_head_states_above_all_charges_is_booked(ledger: Ledger, tmp_path: Path) -> None:
+    copy, head = older_copy(ledger, tmp_path)
     assert parse_canonical(canonical(head), type(head)) == head
     older = open_ledger(f"sqlite:///{copy}", None)
     older.restore(OutsideFindings(heads=(replace_open(head),)))
@@ -331,13 +336,7 @@ def test_what_a_head_states_above_all_charges_is_booked(ledger: Ledger, tmp_path
 @pytest.mark.parametrize("form", ["own", "earlier"])
 def test_an_open_charge_of_a_head_is_booked_with_its_vector(ledger: Ledger, tmp_path: Path, form: str) -> None:
     """An earlier head states none: then the divergences of any release of its cost are booked."""
-    ledger.reserve(asked("a/1/1"))
-    copy = tmp_path / "copy.db"
-    copy.write_bytes(ledger.path.read_bytes())
-    copy.chmod(0o600)
-    ledger.reserve(asked("a/1/2", SMALL + SMALL))
-    last = ledger.head()
-    head = head_of(ledger.id, (last.number, last.digest), "2030-01-01", ledger.state())
+    copy, head = older_copy(ledger, tmp_path)
     if form == "earlier":
         head = head.model_copy(update={"open": tuple(each.model_copy(update={"renyi": None}) for each in head.open)})
     assert (b"renyi" in canonical(head).partition(b'"totals"')[0]) == (form == "own")
