@@ -1,17 +1,20 @@
 """`check`, or the first charge of a process, behind a long journal, with and without an attested position:
 `python -m tests.benchmarks.journal`, and with `--of charge`.
 
-Each run is a process of its own; CPU seconds are user + system, the minimum of all runs in turn. `followed` removes
-the position before each run, so that the journal is followed from line 1 and a position is written. What a line
-takes is compared with `empty`, a ledger of one line.
+Each ledger begins with a release of the policy. Each run is a process of its own; CPU seconds are user + system, the
+minimum of all runs in turn. `followed` removes the position before each run, so that the journal is followed from line
+1 and a position is written. What a line takes is compared with `empty`, a ledger of a few lines.
 """
 
 import argparse
 import tempfile
 from pathlib import Path
 
+from crowdgate.kind.run import Request
+from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.position import position_file
+from crowdgate.releases import release as job
 from crowdgate.settings import signing_key, trusted_keys
 from crowdgate.signing import keys
 from tests.benchmarks.options import parse
@@ -48,6 +51,7 @@ def _line(of: str, copy: Workshop) -> tuple[str | Path, ...]:
 
 def _signed_workshop(root: Path) -> Workshop:
     made = make_workshop(root)
+    assert job.release(Request(made.policy, "2030-01-01"), draw_key).path is not None, "the release is published"
     keys.create(root / "own.key")
     with (root / "crowdgate.toml").open("a", encoding="utf-8") as file:
         file.write('signing_key = "own.key"\n')

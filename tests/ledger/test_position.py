@@ -2,9 +2,10 @@
 
 import os
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -19,7 +20,7 @@ from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger import position
 from crowdgate.ledger.access_log import RECORD_OPENED, TABLE_AUDITED, is_informed
-from crowdgate.ledger.journal import lines
+from crowdgate.ledger.journal import digest_of, lines
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Ledger, Spend, State, create, open_ledger
 from crowdgate.ledger.position import position_file, read_position
@@ -147,7 +148,7 @@ def answers(desk: Desk, reading: bool = True) -> list[object]:
                 asks.append(
                     partial(ledger.check, f"of-{population}", budget(population), version, digest, sample="spring")
                 )
-    asks += [partial(ledger.entry, release) for release in RELEASES]
+    asks += [partial(ask, release) for release in RELEASES for ask in (ledger.entry, ledger.place)]
     asks.append(partial(ledger.last_entries, "a", 2, lambda each: each.state is not State.VOID))
     asks += [partial(ledger.last_entries, None, 3, lambda each: not each.lease, each) for each in POPULATIONS]
     return [_answer(ask) for ask in asks]
@@ -476,11 +477,12 @@ def test_reads_and_changes_follow_only_what_came_after_the_position_and_reads_of
     kept = desk.position.read_bytes()
     desk.open().record("note", "x")
     desk.position.write_bytes(kept)
-    ledgers_read = [desk.open(reading=True) for _ in range(5)]
+    ledgers_read = [desk.open(reading=True) for _ in range(6)]
     reads: list[Callable[[], object]] = [
         partial(ledgers_read[0].check, "census", BUDGET),
         partial(ledgers_read[1].spent, "us-cps"),
         partial(ledgers_read[2].informed, "us-cps", "d"),
+        partial(ledgers_read[5].place, "a/1/2"),
     ]
     for look in reads:
         followed.clear()
@@ -526,6 +528,32 @@ def test_a_lease_that_is_older_than_the_position_is_taken_over_only_if_its_line_
     edit(desk.folder / "ledger.db", "UPDATE journal SET digest = 'x' WHERE subject = 'a/1/2'")
     with pytest.raises(LedgerRefused, match="of its journal was changed"):
         desk.open().reserve(asked("a/1/2", "flow"))
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_the_line_of_a_charge_that_is_older_than_the_position_is_compared_with_it_by_the_chain(
+    desk: Desk, chained: bool
+) -> None:
+    """Also if the digests of the lines before the position's were computed anew."""
+    honest = desk.open(reading=True).place("a/1/2")
+    assert honest.day is not None
+    assert honest.number < desk.open().head().number
+    edit(desk.folder / "ledger.db", f"UPDATE journal SET detail = replace(detail, '{honest.day}', '2001-01-01')")
+    if chained:
+        _chain_anew(desk)
+    with pytest.raises(LedgerRefused, match="of its journal was changed"):
+        desk.open(reading=True).place("a/1/2")
+
+
+def _chain_anew(desk: Desk) -> None:
+    with closing(sqlite3.connect(desk.folder / "ledger.db")) as database:
+        digest = ""
+        for number, *said in database.execute(
+            "SELECT number, event, subject, commitment, detail FROM journal ORDER BY number"
+        ).fetchall()[:-1]:
+            digest = digest_of(digest, number, *said)
+            database.execute("UPDATE journal SET digest = ? WHERE number = ?", (digest, number))
+        database.commit()
 
 
 def test_a_head_that_names_an_older_line_than_the_position_is_compared_with_the_whole_journal(desk: Desk) -> None:

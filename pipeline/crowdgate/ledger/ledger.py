@@ -330,11 +330,16 @@ class Ledger:
 
     def place(self, release_id: str) -> JournalLine:
         """Return the line of the journal that last charged this release. Raises LedgerRefused if there is none."""
-        with self._reading() as database:
+        with self._transaction(writing=False) as database:
+            seen = self._matching_replay(database, whole=False)
             charged = [last_of(database, event, release_id) for event in (RESERVED, RESTORED)]
-        found = max((each for each in charged if each is not None), key=lambda each: each.number, default=None)
-        if found is None:
-            raise LedgerRefused(f"{release_id} {_state_text(None)}")
+            found = max((each for each in charged if each is not None), key=lambda each: each.number, default=None)
+            if found is None:
+                self._matching_replay(database, whole=True)  # its line may have been edited
+                raise LedgerRefused(f"{release_id} {_state_text(None)}")
+            if found.number <= seen.start:  # not read, as it is older than the attested position
+                with self._mismatch_as_refusal():
+                    seen.check_chain(database, found.number)
         return found
 
     def informed(self, population: str, policy_digest: str, until: int | None = None) -> bool:

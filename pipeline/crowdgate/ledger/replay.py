@@ -61,6 +61,20 @@ class JournalReplay:
             ) from None
         self.number, self.digest = number, digest
 
+    def check_chain(self, database: Database, number: int) -> None:
+        """Check that the line with this number and all later ones are those that the last line followed commits to.
+
+        No state is replayed, so this takes a third of the time. Raises JournalMismatch.
+        """
+        before = line_at(database, number - 1)
+        digest = "" if before is None else before.digest
+        for at, *said, stored in rows_after(database, number - 1):
+            digest = digest_of(digest, at, *said)
+            if digest != stored:
+                raise JournalMismatch(f"line {at} of its journal was changed")
+        if digest != self.digest:
+            raise JournalMismatch(f"line {self.number} of its journal is not there any more, or was changed")
+
     def compare(self, database: Database) -> None:
         """Compare every row of every table with the journal's state. Raises JournalMismatch."""
         wrong = [table for table in tables(self.held.form) if not self._agrees(database, table)]

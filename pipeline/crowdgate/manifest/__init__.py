@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from crowdgate.manifest.gates import GateFields
     from crowdgate.manifest.model import (
         FORMAT,
-        NAME,
         AboutFields,
         ApprovalFields,
         ClassFields,
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
         weights_text,
     )
     from crowdgate.manifest.text_of_format_2 import plain_guarantee_of_format_2
+    from crowdgate.manifest.values import NAME
 
 __all__ = [
     "FORMAT",
@@ -90,7 +90,7 @@ _PLACES = {
     "EstimandFields": "estimand",
     "GateFields": "gates",
     "FORMAT": "model",
-    "NAME": "model",
+    "NAME": "values",
     "AboutFields": "model",
     "ClassFields": "model",
     "ContractFields": "model",

@@ -31,11 +31,10 @@ from crowdgate.limits import (
 )
 from crowdgate.manifest.estimand import EstimandFields
 from crowdgate.manifest.gates import GateFields
-from crowdgate.manifest.values import Count, Digest, Exact, FileName, Label, ManifestFields, Name, Version, Words
+from crowdgate.manifest.values import NAME, Count, Digest, Exact, FileName, Label, ManifestFields, Name, Version, Words
 from crowdgate.policy.values import Line, Prose
 from crowdgate.risk.class_sizes import ClassSizes
 
-NAME = "manifest.json"
 FORMAT = 3
 """The number of the current format. Templates and readers of every format that was ever published stay."""
 

@@ -12,6 +12,9 @@ from crowdgate.number_text import exact_text
 _EXACT = r"^-?([0-9]{1,4000}(/[0-9]{1,4000})?|[0-9]{1,20}\.[0-9]{1,20}|[0-9]{1,20}(\.[0-9]{1,20})?e[+-][0-9]{2,3})$"
 _FIGURE = r"^(undefined|-?infinite|-?[0-9]{1,310}(/[0-9]{1,310}|\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?)$"
 
+NAME = "manifest.json"
+"""The name of a manifest in the folder of its release."""
+
 
 class ManifestFields(BaseModel):
     """A part of a manifest: only its fields, each of its JSON type, immutable."""

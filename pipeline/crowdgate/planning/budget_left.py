@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from crowdgate.accounting.renyi import Divergences
     from crowdgate.candidate import Static
     from crowdgate.kind.plan import Plan
-    from crowdgate.ledger.ledger import Ledger
+    from crowdgate.ledger.ledger import Entry, Ledger
 
 UNKNOWN = "Whether it is informed by confidential data is not known: its ledger can't be read here."
 UNREAD = "its ledger can't be read here"
@@ -170,14 +170,14 @@ def _part_left(spent: Spend, cap: Spend, used: Fraction | None) -> Fraction:
 class LedgerStatus:
     """The status of a policy in the ledger.
 
-    `informed` is None if the ledger is unreadable; `refused` gives the reason for a refusal; `ended` are the ids of the
-    last releases of this policy's name, published or withheld, at most RECENT.
+    `informed` is None if the ledger is unreadable; `refused` gives the reason for a refusal; `ended` are the last
+    releases of this policy's name, published or withheld, at most RECENT.
     """
 
     informed: bool | None
     refused: str | None
     left: BudgetLeft
-    ended: tuple[str, ...] = ()
+    ended: tuple[Entry, ...] = ()
 
 
 def today() -> str:
@@ -251,10 +251,9 @@ def _informed(plan: Plan, ledger: Ledger) -> bool | None:
         return None
 
 
-def _ended_releases(plan: Plan, ledger: Ledger) -> tuple[str, ...]:
+def _ended_releases(plan: Plan, ledger: Ledger) -> tuple[Entry, ...]:
     name = plan.bundle.policy.metadata.name
-    ended = ledger.last_entries(name, RECENT, lambda each: each.state in (State.PUBLISHED, State.WITHHELD))
-    return tuple(each.release_id for each in ended)
+    return tuple(ledger.last_entries(name, RECENT, lambda each: each.state in (State.PUBLISHED, State.WITHHELD)))
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from crowdgate.kind.plan import Plan
+    from crowdgate.ledger.ledger import Entry
     from crowdgate.policy.policy import GateRule
     from crowdgate.publish.register import Register
 
@@ -265,7 +266,7 @@ def _warnings(*found: str | None) -> str | None:
     return "; ".join(each for each in found if each is not None) or None
 
 
-def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[str]) -> tuple[dict[str, str], str | None]:
+def _history(plan: Plan, opened: OpenedLedger, ended: Sequence[Entry]) -> tuple[dict[str, str], str | None]:
     """Return, by gate, a text on how many of the last releases the gate would have withheld, if any; and the reason why
     some of these releases could not be read (None: all could)."""
     if not ended:

@@ -65,7 +65,10 @@ def plain_file(path: Path | str) -> Iterator[BufferedReader]:
 
 def read_bounded(file: BufferedReader, most: int) -> bytes:
     """Return all of a file of at most `most` bytes. Raises OSError for a larger one, which is not read."""
-    data = b"" if os.fstat(file.fileno()).st_size > most else file.read(most + 1)
+    size = os.fstat(file.fileno()).st_size
+    data = b"" if size > most else file.read(size + 1)  # `most` may be so large that setting it aside takes long
+    if len(data) > size:
+        data += file.read(most + 1 - len(data))
     if len(data) > most or os.fstat(file.fileno()).st_size > most:
         raise OSError(errno.EFBIG, f"larger than {_size(most)}")
     return data

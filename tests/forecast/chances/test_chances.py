@@ -121,7 +121,7 @@ def test_of_many_past_runs_the_last_ones_are_told(clinic: Workshop) -> None:
     for release_id in ids:
         ledger.reserve(ChargeRequest(release_id, plan.bundle.digest, "clinic", budget, cost))
         ledger.begin_reading(release_id)
-    told = past_runs(plan, OpenedLedger(clinic.root, ledger.id))
+    told = past_runs(plan, OpenedLedger(clinic.root, ledger.id), ())
     assert told is not None
     assert [each.release_id for each in told] == ids[-MOST_RUNS:]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crowdgate.kind import randomness
-from crowdgate.review.replay import gate_on_past_release
+from crowdgate.review.replay import gate_on_recorded_verdicts, gate_on_release
 from tests.conformance.lives import Said, say
 from tests.workshop import MARK, Workshop
 
@@ -93,7 +93,7 @@ def test_an_unchanged_policy_says_exactly_what_its_releases_recorded(mechanism: 
 
 def test_a_verdict_that_comes_out_otherwise_is_caught(there: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     assert release(there) == 0
-    monkeypatch.setattr(gate_on_past_release, "measurement", lambda *_: None)
+    monkeypatch.setattr(gate_on_release, "measurement", lambda *_: None)
     with pytest.raises(AssertionError):
         check_the_same(there, replayed(there), SLOTS[:1])
 
@@ -183,7 +183,7 @@ def test_of_a_withheld_release_what_was_told_when_it_ended_is_judged_and_is_no_l
     assert (found["releases"][0]["ended"], found["releases"][0]["now"]) == ("withheld", "withheld")
     assert gate(found, "released_rows")["outcome"] == "fail"
     unseen = gate(found, "suppressed_share")
-    assert (unseen["outcome"], unseen["why"]) == ("not known", gate_on_past_release.UNSEEN)
+    assert (unseen["outcome"], unseen["why"]) == ("not known", gate_on_recorded_verdicts.UNSEEN)
     assert tally(found, "released_rows") == (1, 1, 0)
     assert not openings(there)
 
@@ -195,7 +195,7 @@ def test_of_a_withheld_release_whose_record_is_not_at_hand_only_that_it_was_is_t
     found = replayed(there)
     assert (found["releases"][0]["ended"], found["releases"][0]["now"]) == ("withheld", "not known")
     assert {each["outcome"] for each in found["releases"][0]["gates"]} == {"not known"}
-    assert gate(found, "released_rows")["why"] == gate_on_past_release.UNTOLD
+    assert gate(found, "released_rows")["why"] == gate_on_recorded_verdicts.UNTOLD
 
 
 @pytest.mark.thorough

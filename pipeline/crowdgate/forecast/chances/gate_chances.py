@@ -12,7 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.forecast.chances.from_past_runs import distances_by_run, odds_from_past_runs, past_measurements
+from crowdgate.forecast.chances.from_past_runs import (
+    PastMeasurements,
+    distances_by_run,
+    odds_from_past_runs,
+    past_measurements,
+)
 from crowdgate.forecast.chances.holding_gate import HoldingGate
 from crowdgate.gate import GateReach, Outcome, gate_text, is_waived, verdict
 from crowdgate.history.past_runs import PastRun, past_runs
@@ -165,6 +170,11 @@ class NextRelease:
         """Return the reach of a gate from the next release on: it can't fail, can't pass, or is open."""
         return gate_reach(self.static, rule, measure, self.register)
 
+    def open_gates(self) -> Sequence[tuple[GateRule, Measure]]:
+        """Return the gates on which data decide: they can pass and can fail."""
+        read = (each for each in self.plan.gates if each[1].of_static is None)
+        return [(rule, measure) for rule, measure in read if self.reach(rule, measure) is GateReach.OPEN]
+
     def outcome(self, rule: GateRule, measure: Measure) -> Outcome | None:
         """Return the outcome of a gate that reads public facts only; None for gates that read data."""
         if measure.of_static is None:
@@ -189,19 +199,23 @@ def next_release(
     """Return the facts about the next release of a policy with this status in its ledger."""
     register, fault = (None, None) if plan.bundle.register is None else _register(plan)
     static = replace(facts_at_next(plan, standing.left), audits=_audits(plan))
-    return NextRelease(plan, static, register, past_runs(plan, opened), counts, simulated, fault)
+    known = NextRelease(plan, static, register, None, counts, simulated, fault)
+    return replace(known, past=past_runs(plan, opened, {rule.measure for rule, _ in known.open_gates()}))
 
 
 def chances(found: NextRelease, standing: LedgerStatus, day: str) -> Chances:
     """Return the probability of each gate in the next release; `day` (YYYY-MM-DD) is the day up to which waivers must
     hold."""
     told = [each for each in found.plan.gates if each[1].reads is not MeasureClass.CONFIDENTIAL]
-    gates = tuple(_gate(found, *each, day) for each in told)
+    past = {id(gate[0]): past_measurements(found.plan, *gate, found.past or ()) for gate in found.open_gates()}
+    gates = tuple(_gate(found, *each, past.get(id(each[0])), day) for each in told)
     refused = standing.refused is not None or found.register_fault is not None
-    return Chances(gates, refused, _holds(found, gates))
+    return Chances(gates, refused, _holds(found, gates, past))
 
 
-def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[HoldingGate, ...]:
+def _holds(
+    found: NextRelease, gates: Sequence[GateChance], past: Mapping[int, PastMeasurements]
+) -> tuple[HoldingGate, ...]:
     """Return the gates that hold the next release: those that can't pass under the mechanism, and those of which past
     runs exclude that they pass."""
     if not found.plan.bundle.policy.spec.spend.chance_at_least:
@@ -216,31 +230,34 @@ def _holds(found: NextRelease, gates: Sequence[GateChance]) -> tuple[HoldingGate
         return never
     from crowdgate.forecast.chances.hold import holding_gates
 
-    return holding_gates(found.plan, found.past, {id(each.rule) for each in gates if each.stops})
+    stopping = {id(each.rule) for each in gates if each.stops}
+    return holding_gates(found.plan, {rule: each for rule, each in past.items() if rule in stopping})
 
 
-def _gate(found: NextRelease, rule: GateRule, measure: Measure, day: str) -> GateChance:
-    odds, basis, beyond = _odds(found, rule, measure)
+def _gate(found: NextRelease, rule: GateRule, measure: Measure, past: PastMeasurements | None, day: str) -> GateChance:
+    odds, basis, beyond = _odds(found, rule, measure, past)
     stops = rule.severity == "block" and not found.waived(rule, measure, day)
     return GateChance(rule, odds, basis if odds else f"unknown: {basis}", stops, beyond)
 
 
-def _odds(of: NextRelease, rule: GateRule, measure: Measure) -> tuple[PassProbability | None, str, Mapping[str, float]]:
-    plan, static, past = of.plan, of.static, of.past
+def _odds(
+    of: NextRelease, rule: GateRule, measure: Measure, found: PastMeasurements | None
+) -> tuple[PassProbability | None, str, Mapping[str, float]]:
+    """Return the probability of a gate (None: unknown), its basis, and how far past runs were beyond its limit;
+    `found` are the past measurements of an open gate."""
+    plan, static = of.plan, of.static
     outcome = of.outcome(rule, measure)
     if outcome is not None:
         return PASSES if outcome is Outcome.PASS else FAILS, BEFOREHAND, {}
-    reach = of.reach(rule, measure)
-    if reach is not GateReach.OPEN:
-        return PASSES if reach is GateReach.CANNOT_FAIL else FAILS, BEFOREHAND, {}
-    found = past_measurements(plan, rule, measure, past or ())
+    if found is None:
+        return PASSES if of.reach(rule, measure) is GateReach.CANNOT_FAIL else FAILS, BEFOREHAND, {}
     odds = odds_from_past_runs(plan, rule, measure, found)
     by_counts = None if odds is not None and len(found.ends) >= ENOUGH else of.counts(rule, measure, static)
     if by_counts is not None:
         return by_counts[0], f"from {by_counts[1]}", {}
     if odds is not None:
         return odds, f"from {found.words(rule)}", distances_by_run(rule, measure, found)
-    reason = "its ledger can't be read here" if past is None else found.words(rule)
+    reason = "its ledger can't be read here" if of.past is None else found.words(rule)
     return None, "; ".join(each for each in (reason, of.simulated(rule, measure)) if each is not None), {}
 
 

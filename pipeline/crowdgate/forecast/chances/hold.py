@@ -11,7 +11,7 @@ alone where its own law suffices, as levels may change from run to run.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,14 +20,12 @@ from crowdgate.forecast.chances.from_past_runs import (
     distances,
     law_of,
     odds_from_past_runs,
-    past_measurements,
 )
 from crowdgate.forecast.chances.holding_gate import HoldingGate
 from crowdgate.forecast.chances.laws import below_indicators
 from crowdgate.gate import gate_text
 
 if TYPE_CHECKING:
-    from crowdgate.history.past_runs import PastRun
     from crowdgate.kind.plan import Plan
     from crowdgate.measures import Measure
     from crowdgate.policy.policy import GateRule
@@ -36,22 +34,21 @@ LEVEL = 0.01
 """The greatest probability of holding a release whose gates all pass with the probability asked for."""
 
 
-def holding_gates(plan: Plan, past: Sequence[PastRun], stopping: Container[int]) -> tuple[HoldingGate, ...]:
+def holding_gates(plan: Plan, past: Mapping[int, PastMeasurements]) -> tuple[HoldingGate, ...]:
     """Return the gates that hold the next release of a policy, each with the runs that it rests on.
 
-    `stopping` are the ids of the rules that would withhold it; all of them read public or paid figures. A gate that is
-    known to fail beforehand is left out: the release ends by it before the charge anyway.
+    `past` are the past measurements of each gate that would withhold it and on which data decide, by the id of its
+    rule; all of them are public or paid figures. A gate that is known to fail beforehand is not among them: the release
+    ends by it before the charge anyway. Nor is one that can't fail.
     """
-    chance = float(plan.bundle.policy.spec.spend.chance_at_least)
-    gates = [gate for gate in plan.gates if id(gate[0]) in stopping and gate[1].of_static is None]
-    return tuple(_held(plan, past, gates, chance))
+    gates = [(*gate, past[id(gate[0])]) for gate in plan.gates if id(gate[0]) in past]
+    return tuple(_held(plan, gates, float(plan.bundle.policy.spec.spend.chance_at_least)))
 
 
 def _held(
-    plan: Plan, past: Sequence[PastRun], gates: Sequence[tuple[GateRule, Measure]], chance: float
+    plan: Plan, gates: Sequence[tuple[GateRule, Measure, PastMeasurements]], chance: float
 ) -> Iterator[HoldingGate]:
-    for rule, measure in gates:
-        found = past_measurements(plan, rule, measure, past)
+    for rule, measure, found in gates:
         if found.ends and excluded(plan, rule, measure, found, chance, LEVEL / len(gates)):
             below = f"would pass with a probability below {chance:g} (the policy's minimum)"
             yield HoldingGate(gate_text(rule), f"{below}, by {found.words(rule)}")

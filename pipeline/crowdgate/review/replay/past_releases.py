@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.gate import gate_text
 from crowdgate.policy.policy import GateRule
-from crowdgate.review.replay.gate_on_past_release import ReplayedGate
+from crowdgate.review.replay.gate_on_recorded_verdicts import ReplayedGate
 
 if TYPE_CHECKING:
     from crowdgate.kind.plan import Plan

@@ -13,7 +13,7 @@ from crowdgate.history.past_runs import public_record
 from crowdgate.history.recorded_verdicts import parse_verdicts
 from crowdgate.measures import MeasureClass
 from crowdgate.releases.slot_day import waiver_day
-from crowdgate.review.replay.gate_on_past_release import confidential_gate, gate_on_recorded
+from crowdgate.review.replay.gate_on_recorded_verdicts import confidential_gate, gate_on_recorded
 from crowdgate.review.replay.past_releases import PastRelease, PolicyReplay, tallies
 
 if TYPE_CHECKING:
@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from crowdgate.ledger.ledger import Entry, Ledger
 
 
-def recent(plan: Plan, ledger: Ledger, ids: Sequence[str]) -> PolicyReplay:
+def recent(plan: Plan, ledger: Ledger, ended: Sequence[Entry]) -> PolicyReplay:
     """Judge the gates of the policy on these past releases. Raises what the ledger raises; an unreadable release is
     refused.
     """
-    found = (ledger.entry(each) for each in ids)
-    past = tuple(_judge_recorded(plan, ledger, each) for each in found if each is not None)
+    past = tuple(_judge_recorded(plan, ledger, each) for each in ended)
     return PolicyReplay(plan.bundle.policy.metadata.name, ledger.id, past, tuple(tallies(plan, past)))
 
 
@@ -35,7 +34,9 @@ def _judge_recorded(plan: Plan, ledger: Ledger, entry: Entry) -> PastRelease:
         record = parse_verdicts(public_record(plan.bundle.root, ledger, entry)["verdicts"])
     except VerificationFailed as refused:
         return PastRelease(entry.release_id, str(entry.state), refused=tuple(str(refused).splitlines()))
-    day = waiver_day(entry.release_id.rpartition("/")[2], ledger.place(entry.release_id))
+    slot = entry.release_id.rpartition("/")[2]
+    waived = any(rule.waiver is not None for rule, _ in plan.gates)  # the day matters to waivers alone
+    day = waiver_day(slot, ledger.place(entry.release_id)) if waived else slot[:10]
     gates = (
         confidential_gate(*gate) if gate[1].reads is MeasureClass.CONFIDENTIAL else gate_on_recorded(*gate, record, day)
         for gate in plan.gates

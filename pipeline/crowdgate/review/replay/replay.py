@@ -24,13 +24,8 @@ from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.policy.policy import GateRule
 from crowdgate.releases.private_record import open_record
 from crowdgate.releases.slot_day import waiver_day
-from crowdgate.review.replay.gate_on_past_release import (
-    ReleaseEvidence,
-    ReplayedGate,
-    confidential_gate,
-    gate_on_published,
-    gate_on_recorded,
-)
+from crowdgate.review.replay.gate_on_recorded_verdicts import ReplayedGate, confidential_gate, gate_on_recorded
+from crowdgate.review.replay.gate_on_release import ReleaseEvidence, gate_on_published
 from crowdgate.review.replay.past_releases import CRASHED, PastRelease, PolicyReplay, tallies
 from crowdgate.verification.steps import Verification
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdgate.gate import gate_text
-from crowdgate.review.replay.gate_on_past_release import ReplayedGate
+from crowdgate.review.replay.gate_on_recorded_verdicts import ReplayedGate
 from crowdgate.review.replay.past_releases import CRASHED, PastRelease, PolicyReplay
 
 LOOKED = (

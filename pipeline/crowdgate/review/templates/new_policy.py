@@ -20,7 +20,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.prior import CountsAtLevels
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.ledger.stores import placed
-from crowdgate.manifest.model import NAME as MANIFEST
+from crowdgate.manifest.values import NAME as MANIFEST
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT
 from crowdgate.number_text import exact_text
 from crowdgate.planning.bundle import KNOWN, kind_of
