@@ -19,13 +19,14 @@ from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath
+from crowdgate_flows.run_name import run_name
 from crowdgate_flows.tasks import SealedValue
 
 Processes = Annotated[int, Field(ge=1, le=256)]
 _NAMES = {Outcome.FAIL: "Failed", Outcome.INCONCLUSIVE: "Inconclusive"}
 
 
-@flow(name="audit", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+@flow(name="audit", flow_run_name=run_name, persist_result=False, log_prints=False, retries=0, validate_parameters=True)
 def audit(
     policy: FilePath,
     ledger: FilePath | None = None,

@@ -16,9 +16,10 @@ from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath, refuse_urls
+from crowdgate_flows.run_name import run_name
 
 
-@flow(name="check", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+@flow(name="check", flow_run_name=run_name, persist_result=False, log_prints=False, retries=0, validate_parameters=True)
 def check(policy: FilePath, working_copy: FilePath | None = None, strict: bool = False) -> State[None]:
     """Check whether a policy would be let through now. No row of a table of people is read.
 

@@ -10,9 +10,17 @@ from crowdgate_flows.deployments import refuse_other_folder
 from crowdgate_flows.end_states import failed_state, refused_state
 from crowdgate_flows.paths import FilePath, refuse_urls
 from crowdgate_flows.policy_run import Anchor
+from crowdgate_flows.run_name import run_name
 
 
-@flow(name="ledger-check", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+@flow(
+    name="ledger-check",
+    flow_run_name=run_name,
+    persist_result=False,
+    log_prints=False,
+    retries=0,
+    validate_parameters=True,
+)
 def ledger_check(working_copy: FilePath | None = None, anchors: list[Anchor] | None = None) -> State[None]:
     """Check the ledger of a working copy against its own journal, the trusted keys, what is kept outside, and anchors.
 

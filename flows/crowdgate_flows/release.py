@@ -16,11 +16,14 @@ from crowdgate.settings import ledger_url
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows.paths import Digest, FilePath
 from crowdgate_flows.policy_run import Anchor, End, Minutes, Reason, RunParameters, Slot, Workers, run_policy, state_of
+from crowdgate_flows.run_name import run_name
 
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
 
 
-@flow(name="release", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+@flow(
+    name="release", flow_run_name=run_name, persist_result=False, log_prints=False, retries=0, validate_parameters=True
+)
 def release(
     policy: FilePath,
     as_of: Slot | None = None,

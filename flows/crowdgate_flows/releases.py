@@ -16,6 +16,7 @@ from crowdgate.releases.dry_run import DryRun
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows.paths import Digest, FilePath
 from crowdgate_flows.policy_run import Anchor, End, Minutes, RunParameters, Slot, run_policy, state_of
+from crowdgate_flows.run_name import run_name
 
 MOST_POLICIES = 100
 _BAD = (StateType.COMPLETED, StateType.CANCELLED, StateType.PAUSED, StateType.FAILED)
@@ -36,7 +37,9 @@ class PolicyParameters(BaseModel):
 Policies = Annotated[list[PolicyParameters], Field(min_length=1, max_length=MOST_POLICIES)]
 
 
-@flow(name="releases", persist_result=False, log_prints=False, retries=0, validate_parameters=True)
+@flow(
+    name="releases", flow_run_name=run_name, persist_result=False, log_prints=False, retries=0, validate_parameters=True
+)
 def releases(
     policies: Policies,
     as_of: Slot | None = None,

@@ -58,14 +58,16 @@ class Server:
 
     def last_run(self) -> "Seen":
         """The flow run that was created last."""
-        (row,) = self.query("SELECT id, parameters FROM flow_run ORDER BY created DESC LIMIT 1")
+        (row,) = self.query("SELECT id, name, parameters FROM flow_run ORDER BY created DESC LIMIT 1")
         (state,) = self.query(
             "SELECT s.type, s.name, s.message, s.data FROM flow_run r JOIN flow_run_state s ON r.state_id = s.id "
             "WHERE r.id = ?",
             row["id"],
         )
         artifacts = self.query("SELECT key, data FROM artifact WHERE flow_run_id = ?", row["id"])
-        return Seen(row["id"], row["parameters"], state, {found["key"]: found["data"] for found in artifacts})
+        return Seen(
+            row["id"], row["name"], row["parameters"], state, {found["key"]: found["data"] for found in artifacts}
+        )
 
     def settle(self, runs: list["Seen"]) -> None:
         """Wait until logs, events and task runs of these runs have reached the database."""
@@ -82,6 +84,7 @@ class Seen:
     """The server's record of one flow run."""
 
     id: str
+    name: str
     parameters: str
     state: sqlite3.Row
     artifacts: dict[str, str]

@@ -269,13 +269,13 @@ def test_a_slot_that_is_no_day_is_refused(server: Server) -> None:
 def test_a_late_run_keeps_the_day_it_was_scheduled_for_unless_a_slot_is_given(
     workshop: Workshop, server: Server, as_of: str | None, slot: str
 ) -> None:
-    del server
     scheduled: State[None] = Scheduled(scheduled_time=datetime(2024, 2, 29, 23, 30, tzinfo=UTC))
     parameters = {"policy": str(workshop.policy), **({} if as_of is None else {"as_of": as_of})}
     with get_client(sync_client=True) as client:
         run = client.create_flow_run(flow_file.release, parameters=parameters, state=scheduled)
     run_flow(flow_file.release, flow_run=run, parameters=parameters, return_type="state")
     assert workshop.release_dir(slot).is_dir()
+    assert server.last_run().name == f"clinic {slot}"
 
 
 def test_a_password_in_the_url_of_a_ledger_becomes_no_parameter(

@@ -110,7 +110,7 @@ def test_policies_of_one_run_end_by_themselves(
     own = printed(capsys, *paths, "--cron", CRON, "--together", "all")["all"]["parameters"]
     own["working_copy"] = str(workshop.root)
     name, said = ended(server, releases, own, as_of=SLOT)
-    assert name == "Withheld"
+    assert (name, server.last_run().name) == ("Withheld", f"3 policies {SLOT}")
     assert said.splitlines()[0].startswith("policies/withheld.yaml: Withheld. gate released_rows")
     assert said.count(f"{SLOT} was published") == 2
     assert {*server.last_run().artifacts} == {"release-clinic", "release-withheld", "release-third"}
@@ -146,6 +146,7 @@ def test_a_ledger_check_finds_an_edited_ledger_and_keeps_its_anchors(server: Ser
     name, said = ended(server, ledger_check, own)
     anchor = said.rpartition("Anchor: ")[2]
     assert (name, anchor[:2]) == ("Completed", "1:")
+    assert server.last_run().name.startswith("ledger-check 20")
     own["anchors"] = [anchor]
     assert ended(server, ledger_check, own)[0] == "Completed"
     name, said = ended(server, ledger_check, own, anchors=[])
