@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache
-from hashlib import blake2b
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
 
 from crowdgate.arrays import AnyIntegers, Bools, Integers
 from crowdgate.errors import EnvironmentFault
@@ -27,6 +27,8 @@ Draws = npt.NDArray[np.uint64]
 
 KEY_BYTES = 32
 _CHUNK = 1 << 20
+_BLOCK = 16
+"""The bytes of a block of AES."""
 _COINS, _TIES, _PERSONS, _SEEDS = 1, 2, 3, 4
 
 
@@ -72,25 +74,43 @@ def bernoulli_subsampler(key: SecretKey, beta: Fraction, number: int = 0) -> Cal
     return subsampler
 
 
-def row_draws(key: SecretKey, people: Sequence[bytes], of: AnyIntegers, tuples: Sequence[AnyIntegers]) -> Draws:
+def row_draws(key: SecretKey, people: Any, of: AnyIntegers, tuples: Sequence[AnyIntegers]) -> Draws:
     """Return a secret uniform 64-bit number for each row, by which the rows of a person are chosen.
 
     It is a pseudorandom function of the key, the person's id and the numbers in `tuples` (the row's tuple, and its
     number among the person's equal rows), and of nothing else: neither of the order of rows nor of their partition.
-    `of` holds the place of each row's person in `people`. Each id becomes a block by keyed BLAKE2b; the numbers are
-    added to it one by one with AES between (CBC-MAC on messages of one length). Draws of different people must not be
-    compared.
+    `people` are ids, an Arrow array of large binary; `of` holds the place of each row's person among them. The function
+    is CBC-MAC with AES-256 of the length of the id, its bytes and the numbers. The length comes first and decides how
+    many blocks follow, so no message begins another one, as CBC-MAC requires (Petrank, Rackoff 2000). Draws of
+    different people must not be compared.
     """
-    stream = key.stream(_PERSONS, 0)
-    secret, cipher = stream.update(bytes(KEY_BYTES)), _block_cipher(stream.update(bytes(KEY_BYTES)))
-    # a block of 16 bytes for each person, then for each row
-    digests = b"".join(blake2b(person, key=secret, digest_size=16).digest() for person in people)
-    blocks = np.frombuffer(digests, dtype="<u8").reshape(-1, 2)[of]
+    cipher = _block_cipher(key.stream(_PERSONS, 0).update(bytes(KEY_BYTES)))
+    blocks = _chained_ids(cipher, people)[of]
     for numbers in tuples:
-        # one step of CBC-MAC: the number into the block, the block through AES
         blocks[:, 0] ^= numbers.astype(np.uint64)
-        blocks = np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).copy()
+        blocks = _encrypted(cipher, blocks)
     return blocks[:, 0]
+
+
+def _chained_ids(cipher: CipherContext, people: Any) -> Draws:
+    """Return the block of each person: the state of CBC-MAC after the length and the bytes of the id."""
+    _, edges, text = people.buffers()
+    starts = np.frombuffer(edges, dtype=np.int64)[people.offset : people.offset + len(people) + 1]
+    lengths = np.diff(starts)
+    # 16 bytes from each place on: the last id may end before
+    padded = np.concatenate([np.frombuffer(text or b"", dtype=np.uint8), np.zeros(_BLOCK, dtype=np.uint8)])
+    from_place = sliding_window_view(padded, _BLOCK)
+    blocks = _encrypted(cipher, np.stack([lengths, np.zeros_like(lengths)], axis=1).view(np.uint64))
+    for at in range(0, int(lengths.max(initial=0)), _BLOCK):
+        longer = np.flatnonzero(lengths > at)
+        own = np.arange(_BLOCK) < (lengths[longer] - at)[:, np.newaxis]
+        chunk = from_place[starts[longer] + at] * own
+        blocks[longer] = _encrypted(cipher, blocks[longer] ^ chunk.view("<u8"))
+    return blocks
+
+
+def _encrypted(cipher: CipherContext, blocks: Draws) -> Draws:
+    return np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).copy()
 
 
 def seed(key: SecretKey, number: int = 0) -> bytes:

@@ -13,11 +13,12 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdgate.histogram import Column, Histogram, Records, View
-from crowdgate.sampling import SecretKey, row_draws
+from crowdgate.sampling import _PERSONS, SecretKey, row_draws
 from crowdgate.sources import people
 from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_people, merge_people, smallest
 from tests.core_strategies import level_of
@@ -206,14 +207,66 @@ def test_no_choice_depends_on_how_many_people_are_looked_at_at_once(
     assert sum(whole.values()) == 9
 
 
+def _ids(*texts: bytes) -> Any:
+    return pa.array(texts, pa.large_binary())
+
+
+def _plain_draw(person: bytes, numbers: Sequence[int]) -> int:
+    """Return the CBC-MAC of an id and numbers, block by block: what `row_draws` states."""
+    cipher = Cipher(algorithms.AES256(KEY.stream(_PERSONS, 0).update(bytes(32))), modes.ECB()).encryptor()
+    blocks = [len(person), *(int.from_bytes(person[at : at + 16], "little") for at in range(0, len(person), 16))]
+    state = 0
+    for block in blocks + list(numbers):
+        state = int.from_bytes(cipher.update((state ^ block).to_bytes(16, "little")), "little")
+    return state % 2**64
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    names=st.lists(st.binary(min_size=0, max_size=70) | st.integers(1, 70).map(bytes), min_size=1, max_size=6),
+    first=st.integers(0, 2),
+    numbers=st.tuples(st.integers(0, 2**62), st.integers(0, 9)),
+)
+def test_draws_are_the_cbc_mac_of_length_id_and_numbers(
+    names: list[bytes], first: int, numbers: tuple[int, int]
+) -> None:
+    people = pa.concat_arrays([_ids(b"x" * 20, b""), _ids(*names)]).slice(first)
+    place = np.arange(len(people))
+    draws = row_draws(KEY, people, place, [np.full(len(people), each) for each in numbers])
+    assert draws.tolist() == [_plain_draw(name, numbers) for name in people.to_pylist()]
+
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@settings(max_examples=examples(100), deadline=None)
+@given(data=st.data(), kind=st.sampled_from(INTEGERS), far=st.booleans())
+def test_whole_numbers_are_numbered_alike_whether_they_lie_close_or_far_apart(
+    data: st.DataObject, kind: type[np.signedinteger[Any]], far: bool
+) -> None:
+    least, most = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    start = data.draw(st.integers(least, most))
+    near = st.integers(start, min(most, start + 20))
+    values = st.none() | (near | st.integers(least, most) if far else near)
+    parts = data.draw(st.lists(st.lists(values, min_size=1, max_size=30), min_size=1, max_size=3))
+    cells = [pa.array(part, pa.from_numpy_dtype(kind)) for part in parts]
+    made = [people._numbered([each]) for each in cells]
+    merged, places = people._places([each for each, _ in made])
+    assert merged.to_pylist() == sorted({value for part in parts for value in part if value is not None})
+    for part, (own, numbers), at in zip(parts, made, places, strict=True):
+        known = [None if number < 0 else own[number].as_py() for number in numbers.tolist()]
+        assert known == part
+        assert merged.take(pa.array(at)).to_pylist() == own.to_pylist()
+
+
 def test_a_draw_depends_on_key_person_tuple_and_copy_and_on_nothing_else() -> None:
     of, tuples = np.array([0, 0, 1, 0]), [np.array([5, 6, 5, 5]), np.array([0, 0, 0, 1])]
-    draws = row_draws(KEY, [b"p", b"q"], of, tuples)
+    draws = row_draws(KEY, _ids(b"p", b"q"), of, tuples)
     assert len(set(draws.tolist())) == 4
-    assert row_draws(KEY, [b"q", b"p"], 1 - of, tuples).tolist() == draws.tolist()
-    assert row_draws(KEY, [b"p"], np.array([0]), [np.array([6]), np.array([0])]).tolist() == [draws[1]]
+    assert row_draws(KEY, _ids(b"q", b"p"), 1 - of, tuples).tolist() == draws.tolist()
+    assert row_draws(KEY, _ids(b"p"), np.array([0]), [np.array([6]), np.array([0])]).tolist() == [draws[1]]
     other = SecretKey(bytes(32), injected=True)
-    assert not set(row_draws(other, [b"p", b"q"], of, tuples).tolist()) & set(draws.tolist())
+    assert not set(row_draws(other, _ids(b"p", b"q"), of, tuples).tolist()) & set(draws.tolist())
 
 
 # N = 40,000 draws of one person, in 16 bins: chi-square with 15 degrees of freedom, false-alarm rate 1e-6 (limit 59.5).
@@ -224,7 +277,7 @@ def test_a_draw_depends_on_key_person_tuple_and_copy_and_on_nothing_else() -> No
 def test_draws_are_uniform_in_every_byte(byte: int) -> None:
     count = 40_000
     tuples = [np.arange(count) % 200, np.arange(count) // 200]
-    draws = row_draws(KEY, [b"p"], np.zeros(count, dtype=np.int64), tuples)
+    draws = row_draws(KEY, _ids(b"p"), np.zeros(count, dtype=np.int64), tuples)
     bins = np.bincount((draws >> np.uint64(8 * byte + 4)).astype(np.int64) & 15, minlength=16)
     expected = count / 16
     assert math.fsum((bins - expected) ** 2 / expected) < 59.5
