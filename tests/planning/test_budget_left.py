@@ -53,6 +53,14 @@ def test_as_many_as_fit_and_no_more(epsilon: Fraction, delta: Fraction, each: Fr
     assert (fit + 1) * each > epsilon or (fit + 1) * other > delta
 
 
+def test_a_budget_whose_delta_ends_first_says_so(clinic: Workshop) -> None:
+    assert not _status(clinic).left.delta_binds
+    clinic.edit(clinic.budget, "epsilon: 6, delta: 0.03", "epsilon: 8, delta: 0.039")
+    assert (
+        _status(clinic).left.amounts_text().endswith("enough for 3 such releases (delta allows no more, epsilon would)")
+    )
+
+
 @pytest.mark.thorough
 def test_each_release_leaves_one_less_and_check_refuses_what_the_ledger_would(
     clinic: Workshop, capsys: pytest.CaptureFixture[str]

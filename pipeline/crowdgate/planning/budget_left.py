@@ -52,6 +52,7 @@ class BudgetLeft:
     bounds the population. `sample` names a table that is a sample already, which serves one release. `used` is the part
     of a filter that is used, and `lifetime` its promise, if releases are counted in Renyi divergences. `series` is the
     state of the policy's series, if it declares one: `releases` are then those of the series.
+    `delta_binds` says that its epsilon alone would pay for more.
     """
 
     spent: Spend
@@ -65,6 +66,7 @@ class BudgetLeft:
     used: Fraction | None = None
     lifetime: Lifetime | None = None
     series: PaidSeries | None = None
+    delta_binds: bool = False
 
     @property
     def read(self) -> bool:
@@ -154,7 +156,8 @@ class BudgetLeft:
             unit += f" (beside {closed} of a closed budget)"
         enough = f"enough for {self.releases} such release{'' if self.releases == 1 else 's'}"
         once = f": the table is the sample {self.sample}, which may be released once" if self.sample else ""
-        return f"{part}epsilon {epsilon}, delta {delta}{unit}, {enough}{once}"
+        binds = " (delta allows no more, epsilon would)" if self.delta_binds else ""
+        return f"{part}epsilon {epsilon}, delta {delta}{unit}, {enough}{binds}{once}"
 
 
 def _part_left(spent: Spend, cap: Spend, used: Fraction | None) -> Fraction:
@@ -321,12 +324,20 @@ def _left(plan: Plan, standing: _Standing, day: str, *, unread: str | None = Non
 
 def _ungated(plan: Plan, standing: _Standing, used: bool = False) -> BudgetLeft:
     """Return the budget left as if no gate stopped a release; `used` says that the table's sample was released."""
-    budget, sample = standing.budget, plan.bundle.contract.sample
-    releases = _of_table(plan, standing.releases(plan), used)
+    budget, sample, series = standing.budget, plan.bundle.contract.sample, paid_series(plan, standing.ledger)
+    allowed = standing.releases(plan)
+    releases = _of_table(plan, allowed, used)
+    binds = budget.lifetime is None and series is None and allowed == releases and _delta_binds(plan, standing, allowed)
     return BudgetLeft(
         standing.spent, budget.cap, None, releases, releases, None, budget.people,
-        None if sample is None else sample.name, standing.used, budget.lifetime, paid_series(plan, standing.ledger),
+        None if sample is None else sample.name, standing.used, budget.lifetime, series, binds,
     )  # fmt: skip
+
+
+def _delta_binds(plan: Plan, standing: _Standing, releases: int) -> bool:
+    """Return whether the epsilon left of an additive budget would pay for more than so many releases."""
+    left, epsilon = standing.spent.left_of(standing.budget.cap), plan.guarantee.epsilon
+    return bool(epsilon) and left.epsilon >= (releases + 1) * epsilon
 
 
 def releases_in_budget(plan: Plan) -> int:
