@@ -62,7 +62,6 @@ TABLES = {
     # the description, options of the command, and what is written in place of each line that says CHANGE
     "aufnahmen.csv": (HEADER, ["--header-line"], [
         SERVER, *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
-        "domain, value: {values: [I21, I50], source: ICD}}",
         "domain, value: {from: 2024-01-01, to: 2024-12-31, source: handbook}}",
         'domain, value: {values: ["10115", "10117"], source: post office}}',
         "domain, value: {values: [A, B], source: handbook}}",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, floor
 
 from crowdgate.domain import parse_date, parse_number
@@ -17,18 +17,31 @@ _FORMS = (
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_END = r"(-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4})"
-_RANGE = re.compile(rf"{_END}\s*(?:to|bis|-|–|\.\.)\s*{_END}", re.IGNORECASE)
+_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4})"
+_RANGE = re.compile(
+    r"(?:(?P<between>between|zwischen|entre|tussen|mell[ea][mn])\s+|(?:from|von|de|van|fra)\s+)?"
+    rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
+    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+(?:à|a|tot|til|till)\s+))(?P<high>{_END})",
+    re.IGNORECASE,
+)
+"""A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
 _SPECIAL_LABELS = (
     r"(i )?(do ?n[o'’]?t|dont) know",
     r"(i )?prefer not to (answer|say)",
     r"refused?( to answer)?",
-    r"not (stated|known|applicable|ascertained|asked|reported|available|in universe)",
+    r"not (stated|known|specified|applicable|ascertained|asked|reported|available|in universe)",
     r"no (answer|response)",
     r"missing( data)?",
     r"unknown|blank|niu|dk|missing/unknown",
     r"n\.?\s?[iau]\.?( ?u\.?)?",
-    r"(appropriate |valid )?skip(ped)?",
+    r"(appropriate |valid )?skip(ped)?|system missing|sys(tem)?miss?",
+    r"(ohne|keine) (angaben?|antwort)|unbekannt|wei(ß|ss) (ich )?nicht|verweigert|trifft nicht zu|fehlend|k\.? ?a\.?",
+    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|déclaré|renseigné|concerné)|refus[ée]?|manquante?)",
+    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]",
+    r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
+    r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
+    r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukjent|okänt?|ikke (be)?svart|vil ikke svare",
+    r"nie wiem|brak (danych|odpowiedzi)|odmowa( odpowiedzi)?|nie dotyczy",
 )
 _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
@@ -39,7 +52,10 @@ _FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+",
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
 MOST_ANCHORS = 5
-"""The most labels with gaps between their codes that count as points of a scale; more are a list of codes."""
+"""The most labels with gaps between their codes that count as points of a scale; more are a list of codes, and so are
+three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
+_OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
+"""The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""
 
@@ -55,6 +71,8 @@ class ListedValues:
     """A list that is not read as a whole, or labels of a scale that name only some of its values: no domain."""
     decimals: int | None = None
     """The number of decimals with which the range is written."""
+    has_comma: bool = field(default=False, compare=False)
+    """True if its decimals stand after a comma."""
 
 
 def listed_values(text: str) -> ListedValues:
@@ -68,7 +86,7 @@ def listed_values(text: str) -> ListedValues:
     ranges = [found for code, _ in pairs if (found := _RANGE.fullmatch(code))]
     if len(ranges) == 1:
         others = [(code, label) for code, label in pairs if code != ranges[0][0]]
-        stated = stated_range(*ranges[0].groups())
+        stated = stated_range(*ranges[0].group("low", "high"))
         coded = not others or special_codes(others)
         return replace(stated, missing=tuple(code for code, _ in others)) if stated.bounds and coded else unread
     if len({code for code, _ in pairs}) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
@@ -89,7 +107,10 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
         return ListedValues(values, bounds)
     others = {int(code) for code, label in plain if _OTHER.search(label)}
     points = [each for each in numbers if each != numbers[-1] or each not in others]
-    has_gaps = 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
+    is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
+    if len(points) > 2 and points[-1] in _OFTEN_SPECIAL and points[-2] - points[0] == len(points) - 2:
+        points.pop()  # a code apart from the others
+    has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
     if len(plain) > 1 and not has_gaps and not beyond:
@@ -107,14 +128,21 @@ def _whole(code: str) -> int | None:
 def special_codes(values: Sequence[tuple[str, str]]) -> bool:
     """Return whether all values are numbers whose labels say that there is no value: such as 997, don't know."""
     numbers = all(parse_number(code) is not None for code, _ in values)
-    return bool(values) and numbers and all(_SPECIAL.fullmatch(label.strip(" .")) for _, label in values)
+    return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
+
+
+def is_special(label: str) -> bool:
+    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`."""
+    wordings = [label, *([] if "/" not in label else label.split("/"))]
+    said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in wordings]
+    return said[0] or (len(said) > 1 and all(said[1:]))
 
 
 def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(text):
         return [text]
-    for mark in ("|", "\n", ";"):
+    for mark in ("|", "\n", ";", " / "):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
     if len(parts := _NEXT_CODE.split(text)) > 1:
@@ -166,7 +194,8 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     if low is None or high is None or low > high:
         return ListedValues()
     decimals = max(len(each.partition(".")[2]) for each in texts)
-    return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals)
+    has_comma = texts != [least.strip(), greatest.strip()]
+    return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals, has_comma=has_comma)
 
 
 def point_number(text: str) -> str:

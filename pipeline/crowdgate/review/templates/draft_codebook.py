@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -19,6 +20,10 @@ from crowdgate.system.regular_files import read_plain
 
 LARGEST_CODEBOOK = 1 << 26
 """The greatest size of a codebook in bytes."""
+_FORMAT_OF_DAYS = re.compile(r"[AEJS]?DATE|DDMMYY|MMDDYY|YYMMDD|%td", re.IGNORECASE)
+"""The names of formats of days, of which some have a number behind them: DATE11."""
+_NO_CELL = re.compile(r"\.[a-z]?|sys(tem)?[ _-]?miss?(ing)?", re.IGNORECASE)
+"""The values that codebooks write for an empty cell."""
 
 
 def codebook(path: Path) -> tuple[DraftSource, str]:
@@ -49,13 +54,14 @@ def _variable(stated: Any) -> DraftColumn:
     listed = tuple(_categories(stated))
     special = stated.get("intrvl") == "contin" or special_codes(listed)
     values = () if special else listed
-    formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
+    stated_formats = [each for each in stated if _tag(each) == "varFormat"]
+    formats = {str(each.get("type")) for each in stated_formats}
     valid = _valid_range(stated)
     decimals = max(valid.decimals or 0, _whole_attribute(stated, "dcml")) or (0 if stated.get("dcml") else None)
     numeric = CellType.NUMBER if decimals else CellType.WHOLE
     is_text = "character" in formats or (values and not formats and valid.bounds is None)
     kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
-    found = CellType.TEXT if is_text else numeric
+    found = CellType.DAY if any(map(_is_day, stated_formats)) else CellType.TEXT if is_text else numeric
     label, name = labels.get("labl", ""), str(stated.get("name"))
     column = DraftColumn(
         name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals
@@ -65,6 +71,11 @@ def _variable(stated: Any) -> DraftColumn:
     outside = _outside(listed, bounds) if bounds else ()
     missing = [*_missing_codes(stated), *codes, *kept.missing, *outside]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _is_day(stated: Any) -> bool:
+    """Return whether a format is one of days: by its category, or its name in SPSS, SAS or Stata."""
+    return stated.get("category") == "date" or bool(_FORMAT_OF_DAYS.match(stated.get("formatname") or ""))
 
 
 def _whole_attribute(variable: Any, key: str) -> int:
@@ -103,8 +114,10 @@ def _categories(variable: Any) -> Iterator[tuple[str, str]]:
             continue
         parts = {_tag(each): "".join(each.itertext()).strip() for each in category}
         number = parse_number(parts.get("catValu", ""))
-        if parts.get("catValu") and not any(number is not None and low <= number <= high for low, high in invalid):
-            yield parts["catValu"], parts.get("labl", "")
+        code = parts.get("catValu", "")
+        is_invalid = any(number is not None and low <= number <= high for low, high in invalid)
+        if code and not is_invalid and not _NO_CELL.fullmatch(code):
+            yield code, parts.get("labl", "")
 
 
 def _missing_codes(variable: Any) -> Iterator[str]:

@@ -1,0 +1,229 @@
+"""Drafts from codebooks of several countries: their words, types, headings, sheets and forms of numbers and days."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from crowdgate.review.templates.codebook_values import ListedValues, is_special, listed_values
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.dictionary_types import StatedType, stated_type
+from crowdgate.review.templates.draft_dictionary import read_dictionary
+from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.sources.table_header import CellType
+from tests.review.test_draft_dictionaries import write_csv
+from tests.sources.table_files import write_workbook
+from tests.workshop import MARK, crowdgate
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Datum (TT.MM.JJJJ)", StatedType(CellType.DAY, day_form="DD.MM.YYYY")),
+        ("Date (DD/MM/YYYY)", StatedType(CellType.DAY, day_form="DD/MM/YYYY")),
+        ("date (mm/dd/yyyy)", StatedType(CellType.DAY, day_form="MM/DD/YYYY")),
+        ("Fecha (dd/mm/aaaa)", StatedType(CellType.DAY, day_form="DD/MM/YYYY")),
+        ("Date YYYYMMDD", StatedType(CellType.DAY, day_form="YYYYMMDD")),
+        ("date, YYYY-MM-DD", StatedType(CellType.DAY, day_form="YYYY-MM-DD")),
+        ("date (mmm yy)", StatedType(CellType.DAY)),
+        ("Dezimal (8,2)", StatedType(CellType.NUMBER, 2)),
+        ("Numeric(5,1)", StatedType(CellType.NUMBER, 1)),
+        ("decimal 10,2", StatedType(CellType.NUMBER, 2)),
+        ("NUMBER(5)", StatedType(CellType.WHOLE)),
+        ("Integer, 2 digits", StatedType(CellType.WHOLE)),
+        ("Ganzzahl (1-stellig)", StatedType(CellType.WHOLE)),
+        ("date_mdy", StatedType(CellType.DAY)),
+        ("Text (5)", StatedType()),
+        ("numbers of a house", StatedType()),
+        ("", StatedType()),
+    ],
+)
+def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -> None:
+    assert stated_type(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("von 0,00 bis 99999,99", ListedValues(bounds=("0", "100000"), decimals=2)),
+        ("0.0-300.0", ListedValues(bounds=("0", "300"), decimals=1)),
+        ("between 1 and 5", ListedValues(bounds=("1", "5"), decimals=0)),
+        ("entre 0 y 98", ListedValues(bounds=("0", "98"), decimals=0)),
+        ("1 t/m 7", ListedValues(bounds=("1", "7"), decimals=0)),
+        ("-9 = missing; 0-120", ListedValues(bounds=("0", "120"), missing=("-9",), decimals=0)),
+        ("1-6, 9=Ukjent", ListedValues(bounds=("1", "6"), missing=("9",), decimals=0)),
+        ("0-9999=Days", ListedValues(bounds=("0", "9999"), decimals=0)),
+        ("1 and 2", ListedValues()),
+        ("Abbey / Old Town / East", ListedValues((("Abbey", ""), ("Old Town", ""), ("East", "")))),
+        ("1=Man; 2=Vrouw; 9=iets", ListedValues((("1", "Man"), ("2", "Vrouw"), ("9", "iets")))),
+        ("41=a; 43=b; 65=c", ListedValues((("41", "a"), ("43", "b"), ("65", "c")))),
+        ("18=18 or less; 40=40; 65=65+", ListedValues(unread="18 = 18 or less; 40 = 40; 65 = 65+")),
+        ("1=none; 5=some; 9=all", ListedValues(unread="1 = none; 5 = some; 9 = all")),
+    ],
+)
+def test_ranges_and_lists_are_read_in_words_of_several_languages(text: str, expected: ListedValues) -> None:
+    assert listed_values(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("label", "special"),
+    [
+        ("keine Angabe", True), ("weiß nicht", True), ("Ne sait pas", True), ("NSP", True), ("Weet niet", True),
+        ("No sabe/No contesta", True), ("não informado", True), ("Ukjent", True), ("brak danych", True),
+        ("Not specified", True), ("Don't know/refused", True), ("Kenia", False), ("no", False), ("male/unknown", False),
+        ("1/2", False), ("Nein", False),
+    ],
+)  # fmt: skip
+def test_labels_of_no_value_are_known_in_several_languages(label: str, special: bool) -> None:
+    assert is_special(label) is special
+
+
+FORMS = [
+    ["Field", "Column heading", "Data format", "Allowed values"],
+    ["Merkmal", "Bezeichnung", "Datentyp", "Ausprägungen"],
+    ["N°", "Nom dans le fichier", "Type de variable", "Modalités possibles"],
+    ["Nr", "Variabelnavn", "Datatype", "Gyldige verdier"],
+]
+
+
+@pytest.mark.parametrize("heads", FORMS, ids=[each[3] for each in FORMS])
+def test_the_headings_of_offices_are_known(heads: Sequence[str]) -> None:
+    """The heading of names is the one above names of the table, where several could be."""
+    at = 0 if heads[0] == "Merkmal" else 1
+    rows = [["A title of the office"], list(heads)]
+    rows += [[*(["7", "sex"] if at else ["sex", "7"]), "integer", "1=Male; 2=Female"]]
+    rows += [[*(["8", "age"] if at else ["age", "8"]), "integer", "0-120"]]
+    sex, age = read_dictionary(Path("d.csv"), rows, ("SEX", "age")).columns
+    assert sex.values == (("1", "Male"), ("2", "Female"))
+    assert (age.type, age.bounds) == (CellType.WHOLE, ("0", "120"))
+
+
+def test_a_title_with_commas_does_not_change_the_delimiter_of_a_dictionary(tmp_path: Path) -> None:
+    table, book = write_csv(tmp_path / "t.csv", ["gs"], mark=";"), tmp_path / "b.csv"
+    book.write_text("Liste, Stand 2024, Teil 1, 2, 3\nMerkmal;Werte\ngs;1=m, 2=w\n", encoding="utf-8")
+    found = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    assert found.columns[0].values == (("1", "m"), ("2", "w"))
+
+
+@pytest.mark.parametrize("own", [True, False], ids=["sheets beside the table", "a workbook of its own"])
+def test_sheets_of_variables_and_of_their_codes_are_one_codebook(tmp_path: Path, own: bool) -> None:
+    sheets = {
+        "Variabelliste": [
+            ["Variabelnavn", "Beskrivelse", "Datatype", "Gyldige verdier"],
+            ["kjonn", "Kjønn", "Heltall", "se kodeverk"],
+            ["timer", "Timer per uke", "Desimal(4,1)", "0,0–80,0"],
+        ],
+        "Kodeverk": [["Variabelnavn", "Kode", "Klartekst"], ["kjonn", "1", "Mann"], ["kjonn", "2", "Kvinne"]],
+    }
+    cells: dict[str, list[list[str]]] = {"Data": [["kjonn", "timer"], ["1", MARK]]}
+    source, book = tmp_path / "t.xlsx", tmp_path / ("t.xlsx" if own else "b.xlsx")
+    write_workbook(source, cells | (sheets if own else {}))
+    if not own:
+        write_workbook(book, {"About": [["Read me"]], **sheets})
+    found = read_draft_source(source, tmp_path, header_line=True, part="Data", codebook=book)
+    sex, hours = found.columns
+    assert (sex.description, sex.values) == ("Kjønn", (("1", "Mann"), ("2", "Kvinne")))
+    assert (hours.type, hours.bounds, hours.decimals) == (CellType.NUMBER, ("0", "80"), 1)
+    assert MARK not in str(found)
+
+
+def draft_of(folder: Path, head: Sequence[str], *book: Sequence[str], mark: str = ",") -> str:
+    table = write_csv(folder / "t.csv", head, mark=mark)
+    codebook = write_csv(folder / "b.csv", *book) if book else None
+    return draft_contract(read_draft_source(table, folder, header_line=True, codebook=codebook), "t")
+
+
+@pytest.mark.parametrize(
+    ("mark", "kind", "least", "forms"),
+    [
+        (";", "Datum (TT.MM.JJJJ)", "0,00", 'decimalMark, value: ","}, {property: dayForm, value: "DD.MM.YYYY"}'),
+        (";", "Datum", "0.00", 'decimalMark, value: "CHANGE (the mark in numbers: . or ,)"}, {property: dayForm,'),
+        (",", "Date (DD/MM/YYYY)", "0,00", 'format: csv, customProperties: [{property: dayForm, value: "DD/MM/YYYY"}]'),
+        (",", "Date (YYYY-MM-DD)", "0.00", "format: csv}]"),
+    ],
+)  # fmt: skip
+def test_a_codebook_states_the_forms_of_numbers_and_days(
+    tmp_path: Path, mark: str, kind: str, least: str, forms: str
+) -> None:
+    """A decimal comma counts only where the header leaves the mark open; a codebook's point says nothing."""
+    book = [["Name", "Type", "Min", "Max"], ["fee", "", least, "9"], ["seen", kind, "", ""]]
+    assert forms in draft_of(tmp_path, ["fee", "seen"], *book, mark=mark)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NINO", "CaseRef", "idnr", "personnummer", "SSN", "patient_id", "household_id", "respnr", "cpf", "HHNR",
+        "codice_fiscale", "fødselsnummer", "IdentifiantMénage",
+    ],
+)  # fmt: skip
+def test_numbers_of_persons_and_households_are_direct_identifiers(tmp_path: Path, name: str) -> None:
+    """The owner decides only which of them the person is."""
+    text = draft_of(tmp_path, [name])
+    assert "privacyRole, value: direct-identifier" in text
+    assert f"such as {name})" in text or f"{name} names a row, a case or a household)" in text
+
+
+@pytest.mark.parametrize("name", ["comune", "case_type", "kommune", "codice_comune", "date_ref", "jahr"])
+def test_other_names_are_no_identifiers(tmp_path: Path, name: str) -> None:
+    assert "direct-identifier}" not in draft_of(tmp_path, [name])
+
+
+@pytest.mark.parametrize("name", ["âge", "Ålder", "leeftijd", "edad", "Età"])
+def test_an_age_is_one_in_several_languages(tmp_path: Path, name: str) -> None:
+    assert "{from: 0, to: 90, top: true, source: ages in years}" in draft_of(tmp_path, [name])
+
+
+def test_columns_of_true_and_false_have_a_domain_unless_their_name_can_not_be_published(tmp_path: Path) -> None:
+    source = tmp_path / "t.parquet"
+    pq.write_table(pa.schema([("uti", pa.bool_()), ("=x", pa.bool_())]).empty_table(), source)
+    text = draft_contract(read_draft_source(source, tmp_path), "t")
+    assert text.count("property: domain") == 1
+
+
+def test_the_tenth_edition_of_the_icd_needs_no_decision(tmp_path: Path) -> None:
+    rows = [["Name", "Label"], ["diag", "Diagnóstico principal (CID-10)"], ["old", "Diagnosis (ICD-9)"]]
+    text = draft_of(tmp_path, ["diag", "old"], *rows)
+    diagnosis, _, older = text.partition("name: old")
+    assert "{property: classification, value: icd-10}\n          - {property: firstCharacters, value: 3}" in diagnosis
+    assert "CHANGE (each value" not in diagnosis
+    assert "CHANGE (each value that can be, or classification, value: icd-9" in older
+
+
+def test_missing_codes_and_coarse_numbers_are_told_beside_the_role(tmp_path: Path) -> None:
+    rows = [["Name", "Type", "Values", "Missing"], ["x", "integer", "", "-9 = missing; 99"],
+            ["y", "decimal", "0.00 to 99999.99", ""]]  # fmt: skip
+    text = draft_of(tmp_path, ["x", "y"], *rows)
+    assert '# role unknown; not published, as it has no domain; missing: "-9", "99"' in text
+    assert "# role unknown; with decimals a domain has at most a million numbers: narrow the range for 0.1" in text
+
+
+def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Columns whose domain would be left to decide get one only if they are named."""
+    table = write_csv(tmp_path / "t.csv", ["sex", "ward", "income", "hours"])
+    book = write_csv(tmp_path / "b.csv", ["Name", "Values"], ["sex", "1=a; 2=b"], ["ward", "x; y"])
+    command = ["contract", "draft", table, "--header-line", "--codebook", book]
+    assert crowdgate(*command, "--domains", "hours") == 0
+    text = capsys.readouterr().out
+    names = {each: text[text.index(f"name: {each}") :].partition("\n      - ")[0] for each in ("sex", "ward", "income")}
+    assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward"]
+    assert "property: domain" in text[text.index("name: hours") :]
+
+
+def test_empty_cells_and_days_of_a_ddi_codebook_are_known(tmp_path: Path) -> None:
+    """Sysmiss is no value, marked as missing or not; a format of days makes days."""
+    empty = "<catgry><catValu>Sysmiss</catValu><labl>x</labl></catgry><catgry><catValu>.</catValu></catgry>"
+    codes = "".join(f"<catgry><catValu>{code}</catValu><labl>{code}0</labl></catgry>" for code in (1, 2))
+    days = ('category="date"', 'formatname="DATE11"', 'formatname="SDATE10"', 'formatname="%td"')
+    source = tmp_path / "c.xml"
+    source.write_text(
+        f'<codeBook><dataDscr><var name="sex">{codes}{empty}<varFormat type="numeric"/></var>'
+        + "".join(f'<var name="d{at}"><varFormat type="numeric" {each}/></var>' for at, each in enumerate(days))
+        + '<var name="n"><varFormat type="numeric" formatname="F8.2"/></var></dataDscr></codeBook>', encoding="utf-8",
+    )  # fmt: skip
+    sex, *dated, number = read_draft_source(source, tmp_path).columns
+    assert (sex.values, sex.missing) == ((("1", "10"), ("2", "20")), ())
+    assert {each.type for each in dated} == {CellType.DAY}
+    assert number.type is CellType.WHOLE
