@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from crowdgate.review.templates.codebook_values import ListedValues, is_special, listed_values
+from crowdgate.review.templates.codebook_values import ListedValues, bare_label, is_special, listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.draft_dictionary import read_dictionary
@@ -56,6 +56,9 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("1-6, 9=Ukjent", ListedValues(bounds=("1", "6"), missing=("9",), decimals=0)),
         ("0-9999=Days", ListedValues(bounds=("0", "9999"), decimals=0)),
         ("1 and 2", ListedValues()),
+        ("Sexe: F = féminin, M = masculin", ListedValues((("F", "féminin"), ("M", "masculin")))),
+        ("1=YES; 5=NO", ListedValues((("1", "YES"), ("5", "NO")))),
+        ("1=low; 5=high", ListedValues(unread="1 = low; 5 = high")),
         ("Abbey / Old Town / East", ListedValues((("Abbey", ""), ("Old Town", ""), ("East", "")))),
         ("1=Man; 2=Vrouw; 9=iets", ListedValues((("1", "Man"), ("2", "Vrouw"), ("9", "iets")))),
         ("41=a; 43=b; 65=c", ListedValues((("41", "a"), ("43", "b"), ("65", "c")))),
@@ -85,6 +88,7 @@ FORMS = [
     ["Merkmal", "Bezeichnung", "Datentyp", "Ausprägungen"],
     ["N°", "Nom dans le fichier", "Type de variable", "Modalités possibles"],
     ["Nr", "Variabelnavn", "Datatype", "Gyldige verdier"],
+    ["", "Kolumn", "Sort", "Värdemängd"],
 ]
 
 
@@ -92,12 +96,23 @@ FORMS = [
 def test_the_headings_of_offices_are_known(heads: Sequence[str]) -> None:
     """The heading of names is the one above names of the table, where several could be."""
     at = 0 if heads[0] == "Merkmal" else 1
-    rows = [["A title of the office"], list(heads)]
+    rows = [["A title of the office", "", "", ""], list(heads)]
     rows += [[*(["7", "sex"] if at else ["sex", "7"]), "integer", "1=Male; 2=Female"]]
     rows += [[*(["8", "age"] if at else ["age", "8"]), "integer", "0-120"]]
     sex, age = read_dictionary(Path("d.csv"), rows, ("SEX", "age")).columns
     assert sex.values == (("1", "Male"), ("2", "Female"))
     assert (age.type, age.bounds) == (CellType.WHOLE, ("0", "120"))
+
+
+@pytest.mark.parametrize(
+    ("code", "label", "bare"),
+    [
+        ("1", "1. Male", "Male"), ("1", "(1) Male", "Male"), ("-9", "-9: None", "None"), ("1", "1 - Yes", "Yes"),
+        ("1", "1 child", "1 child"), ("1", "10. x", "10. x"), ("1", "1.", "1."), ("1", "1.5 km", "1.5 km"),
+    ],
+)  # fmt: skip
+def test_a_label_does_not_repeat_its_code(code: str, label: str, bare: str) -> None:
+    assert bare_label(code, label) == bare
 
 
 def test_a_title_with_commas_does_not_change_the_delimiter_of_a_dictionary(tmp_path: Path) -> None:
@@ -142,6 +157,7 @@ def draft_of(folder: Path, head: Sequence[str], *book: Sequence[str], mark: str 
         (";", "Datum", "0.00", 'decimalMark, value: "CHANGE (the mark in numbers: . or ,)"}, {property: dayForm,'),
         (",", "Date (DD/MM/YYYY)", "0,00", 'format: csv, customProperties: [{property: dayForm, value: "DD/MM/YYYY"}]'),
         (",", "Date (YYYY-MM-DD)", "0.00", "format: csv}]"),
+        (",", "Dato (DD.MM.ÅÅÅÅ)", "0.00", 'format: csv, customProperties: [{property: dayForm, value: "DD.MM.YYYY"}]'),
     ],
 )  # fmt: skip
 def test_a_codebook_states_the_forms_of_numbers_and_days(
@@ -166,7 +182,7 @@ def test_numbers_of_persons_and_households_are_direct_identifiers(tmp_path: Path
     assert f"such as {name})" in text or f"{name} names a row, a case or a household)" in text
 
 
-@pytest.mark.parametrize("name", ["comune", "case_type", "kommune", "codice_comune", "date_ref", "jahr"])
+@pytest.mark.parametrize("name", ["comune", "case_type", "kommune", "codice_comune", "date_ref", "jahr", "vtid"])
 def test_other_names_are_no_identifiers(tmp_path: Path, name: str) -> None:
     assert "direct-identifier}" not in draft_of(tmp_path, [name])
 
@@ -221,9 +237,15 @@ def test_empty_cells_and_days_of_a_ddi_codebook_are_known(tmp_path: Path) -> Non
     source.write_text(
         f'<codeBook><dataDscr><var name="sex">{codes}{empty}<varFormat type="numeric"/></var>'
         + "".join(f'<var name="d{at}"><varFormat type="numeric" {each}/></var>' for at, each in enumerate(days))
-        + '<var name="n"><varFormat type="numeric" formatname="F8.2"/></var></dataDscr></codeBook>', encoding="utf-8",
+        + '<var name="n"><varFormat type="numeric" formatname="F8.2"/></var>'
+        '<var name="years" intrvl="contin"><valrng><range min="0" max="98"/></valrng>'
+        "<catgry><catValu>17</catValu><labl>17 or more</labl></catgry>"
+        "<catgry><catValu>98</catValu><labl>98. DK</labl></catgry>"
+        '</var><var name="day"><labl>Interview (YYYYMMDD)</labl></var></dataDscr></codeBook>', encoding="utf-8",
     )  # fmt: skip
-    sex, *dated, number = read_draft_source(source, tmp_path).columns
+    sex, *dated, number, age, day = read_draft_source(source, tmp_path).columns
     assert (sex.values, sex.missing) == ((("1", "10"), ("2", "20")), ())
     assert {each.type for each in dated} == {CellType.DAY}
-    assert number.type is CellType.WHOLE
+    assert (number.type, number.decimals) == (CellType.NUMBER, 2)
+    assert (age.bounds, age.missing) == (("0", "98"), ("98",))
+    assert (day.type, day.day_form) == (CellType.DAY, "YYYYMMDD")

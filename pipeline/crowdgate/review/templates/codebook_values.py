@@ -41,10 +41,14 @@ _SPECIAL_LABELS = (
     r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
     r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
     r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukjent|okänt?|ikke (be)?svart|vil ikke svare",
-    r"nie wiem|brak (danych|odpowiedzi)|odmowa( odpowiedzi)?|nie dotyczy",
+    r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi)|odmowa( odpowiedzi)?|nie dotyczy|ref|rf",
 )
 _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
+_HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
+"""The words before a list: `Sex: M = male, F = female`."""
+_YES_NO = re.compile(r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|fe?male", re.IGNORECASE)
+"""The labels that are a list, however far their codes are apart."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
@@ -77,7 +81,7 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = text.strip()
+    text = _HEAD.sub("", text.strip())
     parts = _parts(text)
     pairs = _pairs(parts)
     unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
@@ -107,6 +111,8 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
         return ListedValues(values, bounds)
     others = {int(code) for code, label in plain if _OTHER.search(label)}
     points = [each for each in numbers if each != numbers[-1] or each not in others]
+    if all(_YES_NO.fullmatch(label) for _, label in plain):
+        return ListedValues(values, bounds)
     is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
     if len(points) > 2 and points[-1] in _OFTEN_SPECIAL and points[-2] - points[0] == len(points) - 2:
         points.pop()  # a code apart from the others
@@ -129,6 +135,12 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
     """Return whether all values are numbers whose labels say that there is no value: such as 997, don't know."""
     numbers = all(parse_number(code) is not None for code, _ in values)
     return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
+
+
+def bare_label(code: str, label: str) -> str:
+    """Return a label without the code that it repeats: `Male` of `1. Male` and `(1) Male`."""
+    found = re.fullmatch(rf"\(?{re.escape(code)}(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", label)
+    return found["label"] if found else label
 
 
 def is_special(label: str) -> bool:

@@ -13,9 +13,9 @@ ROLES = {
         "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname", "vorname",
         "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier", "hhid", "nino",
         "personnummer", "personnr", "fodselsnummer", "fnr", "cpr", "cpf", "pesel", "dni", "curp", "mrn", "idnr",
-        "respnr", "hhnr", "lopenr", "lopenummer", "fiscale", "prontuario", "aadhaar", "identifiant", "apellido",
-        "apellidos", "naam", "achternaam", "voornaam", "strasse", "adresse", "direccion", "telefon", "telefono", "svnr",
-        "vsnr", "caseref",
+        "respnr", "hhnr", "lopenr", "lopnr", "lopenummer", "upn", "fiscale", "prontuario", "aadhaar", "identifiant",
+        "apellido", "apellidos", "naam", "achternaam", "voornaam", "strasse", "adresse", "direccion", "telefon",
+        "telefono", "svnr", "vsnr", "caseref",
     ),
     Role.SENSITIVE: (
         "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis", "icd",
@@ -78,9 +78,9 @@ THINGS = {
 }  # fmt: skip
 """The words of identifiers that stand for cases, records or several persons."""
 ENDS_IN_ID = re.compile(
-    r"([^aioulcvhr]id|nummer|kennzeichen|(resp|pers|pat|fall|hh|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
+    r"(([^aioulcvhrt]|[ni]t)id|nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )
-"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `steroid`, `covid` and `hybrid`."""
+"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `vtid`, `covid` and `hybrid`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5

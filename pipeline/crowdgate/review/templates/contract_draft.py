@@ -413,6 +413,8 @@ def _role(column: DraftColumn) -> Role | None:
     """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
     if column.direct or (not column.values and ENDS_IN_ID.search(column.name.lower())):
         return Role.DIRECT_IDENTIFIER
+    if column.is_age:
+        return Role.QUASI_IDENTIFIER
     words, listed = column_words(column.description), bool(column.values)
     found = role_of(column_words(column.name), listed=listed)
     return found or (None if words & {"weight", "weights"} else role_of(words, listed=listed))

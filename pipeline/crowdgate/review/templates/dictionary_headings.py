@@ -3,6 +3,12 @@
 import re
 from collections.abc import Sequence
 
+from crowdgate.review.templates.codebook_values import listed_values
+from crowdgate.review.templates.dictionary_types import stated_type
+from crowdgate.sources.table_header import CellType
+
+MOST_ROWS = 1000
+"""The number of rows below the headings from which the columns are recognized."""
 HEADINGS = {
     "name": (
         "variable / field name", "variable name", "field name", "column name", "variable", "varname", "field",
@@ -48,7 +54,7 @@ HEADINGS = {
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 
 _WORDS = {
-    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|saknas|brak\w*",
+    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*",
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse",
     "values": r"values?|codes?|verdier|værdier|värden|koder|valores|valeurs|valori|waarden|werte|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici",
@@ -69,10 +75,26 @@ def _folded(row: Sequence[str]) -> list[str]:
     return [" ".join(re.sub(r"[^\w/ ]", " ", each.lower().replace("_", " ")).split()) for each in row]
 
 
+def _cells(rows: Sequence[Sequence[str]], at: int) -> list[str]:
+    """Return the cells of a column that are not empty."""
+    return [each[at].strip() for each in rows if at < len(each) and each[at].strip()]
+
+
+def _is_list(cell: str) -> bool:
+    """Return whether a cell lists values or states a range."""
+    found = listed_values(cell)
+    return bool(found.values or found.bounds)
+
+
+def _is_type(cell: str) -> bool:
+    """Return whether a cell states a type."""
+    return stated_type(cell).type is not CellType.UNKNOWN
+
+
 def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[str]) -> dict[str, int]:
     """Return the place of each known heading in a row; none if the row has no headings of a data dictionary. Of
     several places for names, and without a known heading for them, it is the one with most names of `table` in the rows
-    below; these are in lower case.
+    below; these are in lower case. Columns most of whose cells are lists of values, or types, need no known heading.
     """
     heads = _folded(row)
     found = {
@@ -84,7 +106,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         key = next((key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)), None)
         if key is not None and key not in found and at not in found.values():
             found[key] = at
-    hits = [sum(at < len(each) and each[at].strip().casefold() in table for each in below) for at in range(len(heads))]
+    below = below[:MOST_ROWS]
+    hits = [sum(each.casefold() in table for each in _cells(below, at)) for at in range(len(heads))]
     named = [at for at, each in enumerate(heads) if each in HEADINGS["name"]]
     taken = {at for key, at in found.items() if key != "name"}
     best = max((at for at in range(len(heads)) if heads[at] and at not in taken), key=lambda at: hits[at], default=None)
@@ -92,4 +115,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         found["name"] = best
     elif named:
         found["name"] = max(named, key=lambda at: (hits[at], at == found["name"]))
+    for key, is_one in (("values", _is_list), ("type", _is_type)):
+        unknown = [at for at, each in enumerate(heads) if each and at not in found.values()]
+        fit = [at for at in unknown if 2 * sum(map(is_one, cells := _cells(below, at))) > len(cells)]
+        found |= {} if key in found or not fit else {key: fit[0]}
     return found if "name" in found and len(found.keys() & {"label", "description", "values", "type"}) > 0 else {}

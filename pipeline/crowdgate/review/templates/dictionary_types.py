@@ -8,24 +8,24 @@ from crowdgate.sources.table_header import CellType
 
 _TYPES = {
     "integer": CellType.WHOLE, "int": CellType.WHOLE, "whole number": CellType.WHOLE, "number": CellType.NUMBER,
-    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER,
-    "real": CellType.NUMBER, "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER,
-    "dezimal": CellType.NUMBER, "dezimalzahl": CellType.NUMBER, "kommazahl": CellType.NUMBER,
-    "ganzzahl": CellType.WHOLE, "zahl": CellType.NUMBER, "numerisch": CellType.NUMBER, "zeitpunkt": CellType.MOMENT,
-    "calc": CellType.NUMBER, "slider": CellType.WHOLE, "date": CellType.DAY, "datum": CellType.DAY,
-    "datetime": CellType.MOMENT, "timestamp": CellType.MOMENT, "time": CellType.TIME,
-    "entier": CellType.WHOLE, "entero": CellType.WHOLE, "inteiro": CellType.WHOLE, "intero": CellType.WHOLE,
-    "heltal": CellType.WHOLE, "heltall": CellType.WHOLE, "geheel getal": CellType.WHOLE, "smallint": CellType.WHOLE,
-    "bigint": CellType.WHOLE, "tinyint": CellType.WHOLE, "réel": CellType.NUMBER, "décimal": CellType.NUMBER,
-    "numérique": CellType.NUMBER, "numérico": CellType.NUMBER, "numerico": CellType.NUMBER, "decimaal": CellType.NUMBER,
-    "desimal": CellType.NUMBER, "fecha": CellType.DAY, "dato": CellType.DAY,
+    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER, "real":
+    CellType.NUMBER, "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER, "dezimal":
+    CellType.NUMBER, "dezimalzahl": CellType.NUMBER, "kommazahl": CellType.NUMBER, "ganzzahl": CellType.WHOLE, "zahl":
+    CellType.NUMBER, "numerisch": CellType.NUMBER, "zeitpunkt": CellType.MOMENT, "calc": CellType.NUMBER, "slider":
+    CellType.WHOLE, "date": CellType.DAY, "datum": CellType.DAY, "datetime": CellType.MOMENT, "timestamp":
+    CellType.MOMENT, "time": CellType.TIME, "entier": CellType.WHOLE, "entero": CellType.WHOLE, "inteiro":
+    CellType.WHOLE, "intero": CellType.WHOLE, "heltal": CellType.WHOLE, "heltall": CellType.WHOLE, "geheel getal":
+    CellType.WHOLE, "smallint": CellType.WHOLE, "bigint": CellType.WHOLE, "tinyint": CellType.WHOLE, "réel":
+    CellType.NUMBER, "décimal": CellType.NUMBER, "numérique": CellType.NUMBER, "numérico": CellType.NUMBER, "numerico":
+    CellType.NUMBER, "decimaal": CellType.NUMBER, "desimal": CellType.NUMBER, "decimaltal": CellType.NUMBER,
+    "desimaltall": CellType.NUMBER, "fecha": CellType.DAY, "dato": CellType.DAY,
 }  # fmt: skip
 _SIZED = re.compile(
     r"(?P<word>[^\W\d]+(?: [^\W\d]+)?)\s*"
     r"(?:[(\[]?\s*(?P<digits>\d+)\s*(?:[,.;]\s*(?P<decimals>\d)\s*)?(?:[)\]].*)?|[(\[,;:/-].*)?"
 )
 """A type with its size or form behind it."""
-_FORM = re.compile(r"(?<![a-z])[a-z]{2,4}([-./]?)[a-z]{2,4}\1[a-z]{2,4}(?![a-z])")
+_FORM = re.compile(r"\b[^\W\d_]{2,4}([-./]?)[^\W\d_]{2,4}\1[^\W\d_]{2,4}\b")
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,15 @@ def stated_type(text: str) -> StatedType:
     if found is CellType.NUMBER and sized and sized["digits"]:
         decimals = int(sized["decimals"] or 0)
         return StatedType(CellType.NUMBER if decimals else CellType.WHOLE, decimals or None)
-    return StatedType(found, day_form=_day_form(text) if found in (CellType.DAY, CellType.MOMENT) else "")
+    return StatedType(found, day_form=day_form(text) if found in (CellType.DAY, CellType.MOMENT) else "")
 
 
-def _day_form(text: str) -> str:
-    """Return the form of days in a text; empty if there is none that contracts have. In any language four letters stand
-    for the year and MM for the month, so that the other two letters stand for the day.
+def day_form(text: str) -> str:
+    """Return the form of days in a text, in any case; empty if there is none that contracts have. In any language four
+    letters stand for the year and MM for the month, so that the other two letters stand for the day.
     """
-    for found in _FORM.finditer(text):
-        parts = [whole for whole, _ in re.findall(r"(([a-z])\2+)", found[0])]
+    for found in _FORM.finditer(text.lower()):
+        parts = [whole for whole, _ in re.findall(r"(([^\W\d_])\2+)", found[0])]
         named = ["YYYY" if len(each) == 4 else "MM" if each == "mm" else "DD" for each in parts]
         if (form := found[1].join(named)) in (ISO, *DAYS):
             return form

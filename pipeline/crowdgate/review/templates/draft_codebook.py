@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -13,8 +13,15 @@ from xml.etree import ElementTree
 
 from crowdgate.contracts.undecided import change
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import ListedValues, special_codes, stated_range, without_scale
+from crowdgate.review.templates.codebook_values import (
+    ListedValues,
+    bare_label,
+    special_codes,
+    stated_range,
+    without_scale,
+)
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -22,6 +29,8 @@ LARGEST_CODEBOOK = 1 << 26
 """The greatest size of a codebook in bytes."""
 _FORMAT_OF_DAYS = re.compile(r"[AEJS]?DATE|DDMMYY|MMDDYY|YYMMDD|%td", re.IGNORECASE)
 """The names of formats of days, of which some have a number behind them: DATE11."""
+_DECIMALS = re.compile(r"[A-Z]*\d+\.([1-9])$")
+"""The number of decimals in the name of a format: F8.2."""
 _NO_CELL = re.compile(r"\.[a-z]?|sys(tem)?[ _-]?miss?(ing)?", re.IGNORECASE)
 """The values that codebooks write for an empty cell."""
 
@@ -57,20 +66,28 @@ def _variable(stated: Any) -> DraftColumn:
     stated_formats = [each for each in stated if _tag(each) == "varFormat"]
     formats = {str(each.get("type")) for each in stated_formats}
     valid = _valid_range(stated)
-    decimals = max(valid.decimals or 0, _whole_attribute(stated, "dcml")) or (0 if stated.get("dcml") else None)
+    decimals = max(valid.decimals or 0, _decimals(stated, stated_formats)) or (0 if stated.get("dcml") else None)
     numeric = CellType.NUMBER if decimals else CellType.WHOLE
     is_text = "character" in formats or (values and not formats and valid.bounds is None)
     kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
-    found = CellType.DAY if any(map(_is_day, stated_formats)) else CellType.TEXT if is_text else numeric
     label, name = labels.get("labl", ""), str(stated.get("name"))
+    form = day_form(label)
+    found = CellType.DAY if form or any(map(_is_day, stated_formats)) else CellType.TEXT if is_text else numeric
     column = DraftColumn(
-        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals
-    )
+        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals,
+        day_form=form,
+    )  # fmt: skip
     bounds = column.bounds if column.is_age or not kept.values else None
-    codes = (code for code, _ in listed) if special and special_codes(listed) else ()
+    codes = (code for code, label in listed if special and special_codes([(code, label)]))
     outside = _outside(listed, bounds) if bounds else ()
     missing = [*_missing_codes(stated), *codes, *kept.missing, *outside]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _decimals(variable: Any, formats: Sequence[Any]) -> int:
+    """Return the number of decimals that a variable or its format states; 0 if neither does."""
+    found = [_DECIMALS.match(each.get("formatname") or "") for each in formats]
+    return max([_whole_attribute(variable, "dcml"), *(int(each[1]) for each in found if each)])
 
 
 def _is_day(stated: Any) -> bool:
@@ -117,7 +134,7 @@ def _categories(variable: Any) -> Iterator[tuple[str, str]]:
         code = parts.get("catValu", "")
         is_invalid = any(number is not None and low <= number <= high for low, high in invalid)
         if code and not is_invalid and not _NO_CELL.fullmatch(code):
-            yield code, parts.get("labl", "")
+            yield code, bare_label(code, parts.get("labl", ""))
 
 
 def _missing_codes(variable: Any) -> Iterator[str]:

@@ -19,7 +19,7 @@ from crowdgate.review.templates.codebook_values import (
 )
 from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
 from crowdgate.review.templates.dictionary_headings import known_headings, places
-from crowdgate.review.templates.dictionary_types import StatedType, stated_type
+from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -100,9 +100,9 @@ def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int
     return next(((at, known) for at, known in found if known), None)
 
 
-def is_dictionary(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether rows begin with headings of a data dictionary."""
-    return _headings(rows, frozenset()) is not None
+def is_dictionary(rows: Sequence[Sequence[str]], table: Sequence[str]) -> bool:
+    """Return whether rows begin with headings of a data dictionary of `table`."""
+    return _headings(rows, frozenset(each.casefold() for each in table)) is not None
 
 
 def merged(found: Sequence[Dictionary]) -> Dictionary:
@@ -202,9 +202,12 @@ def _description(rows: Sequence[Row]) -> str:
 
 def _type(row: Row, listed: ListedValues) -> StatedType:
     """Return the type of a variable, with the more decimals of those that its type and its range state."""
+    form = day_form(row.get("values", ""))
     found = [stated_type(row.get(key, "")) for key in ("check", "type")]
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
+    if stated.type is CellType.DAY:
+        return replace(stated, day_form=stated.day_form or form)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

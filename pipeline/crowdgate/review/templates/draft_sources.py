@@ -157,11 +157,11 @@ def _workbook(path: Path, own_sheet: str | None, names: Sequence[str]) -> Dictio
     from crowdgate.sources.excel import sheet_rows
 
     try:
-        sheets = _codebook_sheets(path, own_sheet)
-        found = [read_dictionary(path, rows, names) for each in sheets if is_dictionary(rows := sheet_rows(path, each))]
-        return merged(found) if found else read_dictionary(path, sheet_rows(path, sheets[0]), names)
+        sheets = [sheet_rows(path, each) for each in _codebook_sheets(path, own_sheet)]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
+    found = [read_dictionary(path, rows, names) for rows in sheets if is_dictionary(rows, names)]
+    return merged(found) if found else read_dictionary(path, sheets[0], names)
 
 
 def _codebook_sheets(path: Path, own_sheet: str | None) -> Sequence[str]:
