@@ -1,5 +1,6 @@
 """Drafts from codebooks of several countries: their words, types, headings, sheets and forms of numbers and days."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from crowdgate.contracts.reading import read_contract
+from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.templates.codebook_values import ListedValues, bare_label, is_special, listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.dictionary_types import StatedType, stated_type
@@ -25,6 +28,7 @@ from tests.workshop import MARK, crowdgate
         ("Date (DD/MM/YYYY)", StatedType(CellType.DAY, day_form="DD/MM/YYYY")),
         ("date (mm/dd/yyyy)", StatedType(CellType.DAY, day_form="MM/DD/YYYY")),
         ("Fecha (dd/mm/aaaa)", StatedType(CellType.DAY, day_form="DD/MM/YYYY")),
+        ("datum (dd-mm-jjjj)", StatedType(CellType.DAY, day_form="DD-MM-YYYY")),
         ("Date YYYYMMDD", StatedType(CellType.DAY, day_form="YYYYMMDD")),
         ("date, YYYY-MM-DD", StatedType(CellType.DAY, day_form="YYYY-MM-DD")),
         ("date (mmm yy)", StatedType(CellType.DAY)),
@@ -58,6 +62,9 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("1 and 2", ListedValues()),
         ("Sexe: F = féminin, M = masculin", ListedValues((("F", "féminin"), ("M", "masculin")))),
         ("1=YES; 5=NO", ListedValues((("1", "YES"), ("5", "NO")))),
+        ("['m', 'w', 'd']", ListedValues((("m", ""), ("w", ""), ("d", "")))),
+        ("{'01': 'Heart (all)', '02': \"Men's\"}", ListedValues((("01", "Heart (all)"), ("02", "Men's")))),
+        ("01-09-2022 t/m 31-12-2022", ListedValues(bounds=("2022-09-01", "2022-12-31"))),
         ("1=low; 5=high", ListedValues(unread="1 = low; 5 = high")),
         ("Abbey / Old Town / East", ListedValues((("Abbey", ""), ("Old Town", ""), ("East", "")))),
         ("1=Man; 2=Vrouw; 9=iets", ListedValues((("1", "Man"), ("2", "Vrouw"), ("9", "iets")))),
@@ -182,7 +189,21 @@ def test_numbers_of_persons_and_households_are_direct_identifiers(tmp_path: Path
     assert f"such as {name})" in text or f"{name} names a row, a case or a household)" in text
 
 
-@pytest.mark.parametrize("name", ["comune", "case_type", "kommune", "codice_comune", "date_ref", "jahr", "vtid"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "comune",
+        "case_type",
+        "kommune",
+        "codice_comune",
+        "date_ref",
+        "jahr",
+        "vtid",
+        "arbeid",
+        "eenzaamheid",
+        "postnummer",
+    ],
+)
 def test_other_names_are_no_identifiers(tmp_path: Path, name: str) -> None:
     assert "direct-identifier}" not in draft_of(tmp_path, [name])
 
@@ -214,6 +235,42 @@ def test_missing_codes_and_coarse_numbers_are_told_beside_the_role(tmp_path: Pat
     text = draft_of(tmp_path, ["x", "y"], *rows)
     assert '# role unknown; not published, as it has no domain; missing: "-9", "99"' in text
     assert "# role unknown; with decimals a domain has at most a million numbers: narrow the range for 0.1" in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "greatest", "stated"),
+    [
+        ("integer", "0", "9999999", 'from: "0", to: "10000000", step: 100, precision: 100, source'),
+        ("decimal", "0.00", "2500000.00", 'from: "0", to: "2500000", step: 10, precision: 10, source'),
+        ("integer", "0", "999998", 'from: "0", to: "999998", source'),
+    ],
+)
+def test_a_wide_range_has_steps_that_a_domain_can_hold(
+    tmp_path: Path, kind: str, least: str, greatest: str, stated: str
+) -> None:
+    text = draft_of(tmp_path, ["x"], ["Name", "Type", "Min", "Max"], ["x", kind, least, greatest])
+    assert stated in text
+    path = tmp_path / "c.yaml"
+    path.write_text(re.sub('"CHANGE .row.*?"}', "row}", re.sub('"CHANGE .[aw].*?"', "people", text)), encoding="utf-8")
+    assert read_contract(path, KNOWN.servers).by_name["x"].domain is not None
+
+
+def test_variables_that_differ_by_number_share_no_decision_if_their_labels_differ(tmp_path: Path) -> None:
+    rows = [["Name", "Label", "Type"], ["v012", "Current age", "integer"], ["v201", "Children ever born", "integer"],
+            ["v202", "Sons (of all children)", "integer"]]  # fmt: skip
+    text = draft_of(tmp_path, [row[0] for row in rows[1:]], *rows)
+    assert "like" not in text
+    assert text.count("ages in years") == 1
+    same = [["Name", "Label", "Type"], *([f"v{i}", f"Children {i}", "integer"] for i in range(3))]
+    (tmp_path / "t.csv").unlink()
+    assert draft_of(tmp_path, ["v0", "v1", "v2"], *same).count("like, value: v}") == 3
+
+
+def test_a_decimal_comma_parts_no_missing_codes(tmp_path: Path) -> None:
+    rows = [["Name", "Values", "Missing"], ["bmi", "10,0 - 80,0", "99,9"], ["n", "0 - 80", "98,99"]]
+    text = draft_of(tmp_path, ["bmi", "n"], *rows)
+    assert 'missing: ["99.9"]' in text
+    assert 'missing: ["98", "99"]' in text
 
 
 def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ _FORMS = (
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4})"
+_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})"
 _RANGE = re.compile(
     r"(?:(?P<between>between|zwischen|entre|tussen|mell[ea][mn])\s+|(?:from|von|de|van|fra)\s+)?"
     rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
@@ -81,7 +81,7 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = _HEAD.sub("", text.strip())
+    text = _unwrapped(_HEAD.sub("", text.strip()))
     parts = _parts(text)
     pairs = _pairs(parts)
     unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
@@ -98,6 +98,12 @@ def listed_values(text: str) -> ListedValues:
     if special_codes(pairs):
         return ListedValues(missing=tuple(code for code, _ in pairs))
     return without_scale(tuple(pairs))
+
+
+def _unwrapped(text: str) -> str:
+    """Return a list without the brackets and quotation marks of programs: `['m', 'w']` or `{"1": "Yes"}`."""
+    is_wrapped = text[:1] + text[-1:] in ("[]", "{}", "()")
+    return re.sub(r"(?<!\w)(['\"])(.*?)\1(?!\w)", r"\2", text[1:-1]) if is_wrapped and "]" not in text[:-1] else text
 
 
 def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
@@ -216,14 +222,18 @@ def point_number(text: str) -> str:
 
 
 def parse_day(text: str) -> str | None:
-    """Return a day, written YYYY-MM-DD or DD.MM.YYYY, as YYYY-MM-DD; None if it is no day."""
-    found = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(\d{4})", text.strip())
-    day = parse_date(f"{found[3]}-{found[2]:0>2}-{found[1]:0>2}" if found else text.strip())
+    """Return a day, written YYYY-MM-DD, DD.MM.YYYY or DD-MM-YYYY, as YYYY-MM-DD; None if it is no day."""
+    found = re.fullmatch(r"(\d{1,2})([.-])(\d{1,2})\2(\d{4})", text.strip())
+    day = parse_date(f"{found[4]}-{found[3]:0>2}-{found[1]:0>2}" if found else text.strip())
     return None if day is None else day.isoformat()
 
 
-def missing_codes(text: str) -> tuple[str, ...]:
-    """Return the codes in a cell that says what means "missing", with or without labels."""
+def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
+    """Return the codes in a cell that says what means "missing", with or without labels. Where numbers have a decimal
+    comma, 99,9 is one.
+    """
+    if has_comma and point_number(text.strip()) != text.strip():
+        return (point_number(text.strip()),)
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
     return tuple(parse_day(code) or point_number(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)

@@ -52,7 +52,7 @@ STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
 """The length of the codes of classifications whose tables often have longer ones."""
 NUMBERS = {
     "id", "uuid", "guid", "nr", "no", "number", "nummer", "identification", "identifier", "ref", "reference",
-    "identifiant", "identificador", "identificativo", "codice", "num",
+    "pseudonym", "pseudo", "identifiant", "identificador", "identificativo", "codice", "num",
 }  # fmt: skip
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
 NUMBERED = {
@@ -78,9 +78,9 @@ THINGS = {
 }  # fmt: skip
 """The words of identifiers that stand for cases, records or several persons."""
 ENDS_IN_ID = re.compile(
-    r"(([^aioulcvhrt]|[ni]t)id|nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
+    r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )
-"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `vtid`, `covid` and `hybrid`."""
+"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `arbeid` and `covid`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5

@@ -16,6 +16,7 @@ from pathlib import Path
 from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
+from crowdgate.domain import parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_VALUES
 from crowdgate.review.templates.column_words import (
@@ -150,7 +151,7 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
     chosen = [c for c in source.columns if c.name in known | {*(domains or ())}]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
-    shared = _shared([column for column in source.columns if column.name in described])
+    shared = _shared(source, [column for column in source.columns if column.name in described])
     listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
     ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
     head = list(_head(source, name, _unit_hint(ids), listed=listed))
@@ -224,24 +225,27 @@ def _server(source: DraftSource) -> str:
     return f"server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}"
 
 
-def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
+def _shared(source: DraftSource, columns: Sequence[DraftColumn]) -> dict[str, str]:
     """Return the name of the definition that a column shares with others: flags, values that recur in a codebook, and
     names that differ in their number only.
     """
-    keys = {
-        each.name: (
-            each.type, each.values, each.bounds, _stem(each), _role(each), each.missing, each.unread, each.decimals,
-        )
-        for each in columns
-    }  # fmt: skip
+    keys = {each.name: (each.type, each.values, _stem(each), _role(each), _stated(source, each)) for each in columns}
     count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
     for key in (key for key, times in count.items() if times > 1):
-        values, stem = key[1], key[3]
+        values, stem = key[1], key[2]
         base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
         name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
         taken.add(name)
         found[key] = name
     return {name: found[key] for name, key in keys.items() if key in found}
+
+
+def _stated(source: DraftSource, column: DraftColumn) -> tuple[object, ...]:
+    """Return what a definition would state of a column; and, if its values are left to decide, its description without
+    numbers, as variables whose names differ in their number only may be of different things.
+    """
+    words = re.sub(r"[0-9]+", "", column.description) if _is_open(source, column) else ""
+    return *_values(source, column), words
 
 
 def _stem(column: DraftColumn) -> str:
@@ -349,7 +353,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
         fixed = _quoted(source.values_from if column.is_designed else doubt)
         exact = _precision(column)
-        ends = f"from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {exact}"
+        low, high, exact = _fitting(column.bounds, exact)
+        ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}"
         return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.unread:
@@ -388,6 +393,17 @@ def _precision(column: DraftColumn) -> str:
     numbers = 1 + abs(int(column.bounds[1]) - int(column.bounds[0]))
     decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
     return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
+
+
+def _fitting(bounds: tuple[str, str], exact: str) -> tuple[str, str, str]:
+    """Return the ends of a range and the words on its precision, with steps so wide that a domain can have them all."""
+    if parse_number(bounds[0]) is None:
+        return *bounds, exact
+    low, high = map(int, bounds)
+    step = next(10**each for each in range(40) if (high - low) // 10**each + 2 <= MOST_VALUES)
+    if step == 1:
+        return *bounds, exact
+    return bounds[0], str(low + step * -(-(high - low) // step)), f"step: {step}, precision: {step}, "
 
 
 def _stock(column: DraftColumn) -> str | None:

@@ -7,18 +7,18 @@ from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.sources.table_header import CellType
 
 _TYPES = {
-    "integer": CellType.WHOLE, "int": CellType.WHOLE, "whole number": CellType.WHOLE, "number": CellType.NUMBER,
-    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER, "real":
-    CellType.NUMBER, "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER, "dezimal":
-    CellType.NUMBER, "dezimalzahl": CellType.NUMBER, "kommazahl": CellType.NUMBER, "ganzzahl": CellType.WHOLE, "zahl":
-    CellType.NUMBER, "numerisch": CellType.NUMBER, "zeitpunkt": CellType.MOMENT, "calc": CellType.NUMBER, "slider":
-    CellType.WHOLE, "date": CellType.DAY, "datum": CellType.DAY, "datetime": CellType.MOMENT, "timestamp":
-    CellType.MOMENT, "time": CellType.TIME, "entier": CellType.WHOLE, "entero": CellType.WHOLE, "inteiro":
-    CellType.WHOLE, "intero": CellType.WHOLE, "heltal": CellType.WHOLE, "heltall": CellType.WHOLE, "geheel getal":
-    CellType.WHOLE, "smallint": CellType.WHOLE, "bigint": CellType.WHOLE, "tinyint": CellType.WHOLE, "réel":
-    CellType.NUMBER, "décimal": CellType.NUMBER, "numérique": CellType.NUMBER, "numérico": CellType.NUMBER, "numerico":
-    CellType.NUMBER, "decimaal": CellType.NUMBER, "desimal": CellType.NUMBER, "decimaltal": CellType.NUMBER,
-    "desimaltall": CellType.NUMBER, "fecha": CellType.DAY, "dato": CellType.DAY,
+    "integer": CellType.WHOLE, "int": CellType.WHOLE, "whole number": CellType.WHOLE, "ganzzahl": CellType.WHOLE,
+    "entier": CellType.WHOLE, "entero": CellType.WHOLE, "intero": CellType.WHOLE, "heltal": CellType.WHOLE,
+    "heltall": CellType.WHOLE, "smallint": CellType.WHOLE, "bigint": CellType.WHOLE, "tinyint": CellType.WHOLE,
+    "slider": CellType.WHOLE, "inteiro": CellType.WHOLE, "geheel getal": CellType.WHOLE, "number": CellType.NUMBER,
+    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER,
+    "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER, "dezimalzahl": CellType.NUMBER,
+    "kommazahl": CellType.NUMBER, "numerisch": CellType.NUMBER, "calc": CellType.NUMBER, "décimal": CellType.NUMBER,
+    "numérique": CellType.NUMBER, "numeriek": CellType.NUMBER, "numérico": CellType.NUMBER, "decimaal": CellType.NUMBER,
+    "desimal": CellType.NUMBER, "decimaltal": CellType.NUMBER, "desimaltall": CellType.NUMBER, "real": CellType.NUMBER,
+    "dezimal": CellType.NUMBER, "zahl": CellType.NUMBER, "réel": CellType.NUMBER, "numerico": CellType.NUMBER,
+    "date": CellType.DAY, "datum": CellType.DAY, "fecha": CellType.DAY, "dato": CellType.DAY,
+    "zeitpunkt": CellType.MOMENT, "datetime": CellType.MOMENT, "timestamp": CellType.MOMENT, "time": CellType.TIME,
 }  # fmt: skip
 _SIZED = re.compile(
     r"(?P<word>[^\W\d]+(?: [^\W\d]+)?)\s*"

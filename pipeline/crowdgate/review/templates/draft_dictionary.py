@@ -138,7 +138,10 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = _listed(rows, kind)
     stated = _type(first, listed)
-    missing = (*listed.missing, *(code for row in rows for code in missing_codes(row.get("missing", ""))))
+    missing = (
+        *listed.missing,
+        *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
+    )
     column = DraftColumn(
         name, stated.type, _description(rows),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
