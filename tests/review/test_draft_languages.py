@@ -96,6 +96,7 @@ FORMS = [
     ["N°", "Nom dans le fichier", "Type de variable", "Modalités possibles"],
     ["Nr", "Variabelnavn", "Datatype", "Gyldige verdier"],
     ["", "Kolumn", "Sort", "Värdemängd"],
+    ["Page", "Question code", "Type of answer", "Response categories"],
 ]
 
 
@@ -120,6 +121,21 @@ def test_the_headings_of_offices_are_known(heads: Sequence[str]) -> None:
 )  # fmt: skip
 def test_a_label_does_not_repeat_its_code(code: str, label: str, bare: str) -> None:
     assert bare_label(code, label) == bare
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [["Name", "Label", "Asked"], ["sex", "Sex", "2015-2020"], ["age", "Age of pupil", "2015-2021"]],
+        [["Name", "Label", "Columns"], ["sex", "Sex", "1-2"], ["age", "Age of pupil", "3-5"]],
+        [["Name", "Label", "Example values"], ["sex", "Sex", "1=Male; 2=Female"], ["age", "Age of pupil", "3, 4"]],
+        [["Name", "Label", "Number of categories"], ["sex", "Sex", "1/2"], ["age", "Age of pupil", "99"]],
+    ],
+    ids=["years", "positions", "examples", "counts"],
+)
+def test_other_ranges_and_lists_are_no_values(rows: Sequence[Sequence[str]]) -> None:
+    found = read_dictionary(Path("d.csv"), rows, ("sex", "age"))
+    assert [(each.values, each.bounds) for each in found.columns] == [((), None), ((), None)]
 
 
 def test_a_title_with_commas_does_not_change_the_delimiter_of_a_dictionary(tmp_path: Path) -> None:

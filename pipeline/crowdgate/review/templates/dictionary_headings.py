@@ -63,6 +63,10 @@ _WORDS = {
     "type": r"types?|tipo|datatyp\w*|formato?",
 }
 """The words in other headings, in order of precedence."""
+_OTHERS = re.compile(
+    r"\b(examples?|samples?|defaults?|number|count|n|beispiele?|anzahl|ejemplos?|exemp[lo]es?|exemplos?|voorbeeld\w*)\b"
+)
+"""The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
 
 
 def known_headings(row: Sequence[str]) -> int:
@@ -80,43 +84,56 @@ def _cells(rows: Sequence[Sequence[str]], at: int) -> list[str]:
     return [each[at].strip() for each in rows if at < len(each) and each[at].strip()]
 
 
-def _is_list(cell: str) -> bool:
-    """Return whether a cell lists values or states a range."""
-    found = listed_values(cell)
-    return bool(found.values or found.bounds)
+def _are_lists(cells: Sequence[str]) -> bool:
+    """Return whether most cells list values or state a range, and one has labels: else ranges may be those of years in
+    which a variable was asked, or of positions in a line.
+    """
+    found = [listed_values(each) for each in cells]
+    has_labels = any(label for each in found for _, label in each.values)
+    return has_labels and 2 * sum(bool(each.values or each.bounds) for each in found) > len(cells)
 
 
-def _is_type(cell: str) -> bool:
-    """Return whether a cell states a type."""
-    return stated_type(cell).type is not CellType.UNKNOWN
+def _are_types(cells: Sequence[str]) -> bool:
+    """Return whether most cells state a type."""
+    return 2 * sum(stated_type(each).type is not CellType.UNKNOWN for each in cells) > len(cells)
 
 
 def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[str]) -> dict[str, int]:
-    """Return the place of each known heading in a row; none if the row has no headings of a data dictionary. Of
-    several places for names, and without a known heading for them, it is the one with most names of `table` in the rows
-    below; these are in lower case. Columns most of whose cells are lists of values, or types, need no known heading.
+    """Return the place of each known heading in a row; none if the row has no headings of a data dictionary. Columns
+    most of whose cells are lists of values, or types, need no known heading. `table` has names in lower case.
     """
-    heads = _folded(row)
+    heads, rows = _folded(row), below[:MOST_ROWS]
+    name = _place_of_names(heads, rows, table)
+    if name is None:
+        return {}
+    found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
+    for key, are_those in (("values", _are_lists), ("type", _are_types)):
+        free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
+        fit = [at for at in free if key not in found and are_those(_cells(rows, at))]
+        found |= dict(zip([key], fit, strict=False))
+    return found if found.keys() & {"label", "description", "values", "type"} else {}
+
+
+def _by_heading(heads: Sequence[str]) -> dict[str, int]:
+    """Return the place of each heading that is known, or has a known word, except that of names."""
     found = {
         key: heads.index(next(each for each in known if each in heads))
         for key, known in HEADINGS.items()
-        if any(each in heads for each in known)
+        if key != "name" and any(each in heads for each in known)
     }
     for at, each in enumerate(heads):
         key = next((key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)), None)
-        if key is not None and key not in found and at not in found.values():
+        if key is not None and not _OTHERS.search(each) and key not in found and at not in found.values():
             found[key] = at
-    below = below[:MOST_ROWS]
-    hits = [sum(each.casefold() in table for each in _cells(below, at)) for at in range(len(heads))]
-    named = [at for at, each in enumerate(heads) if each in HEADINGS["name"]]
-    taken = {at for key, at in found.items() if key != "name"}
-    best = max((at for at in range(len(heads)) if heads[at] and at not in taken), key=lambda at: hits[at], default=None)
-    if best is not None and hits[best] > max((hits[at] for at in named), default=0):
-        found["name"] = best
-    elif named:
-        found["name"] = max(named, key=lambda at: (hits[at], at == found["name"]))
-    for key, is_one in (("values", _is_list), ("type", _is_type)):
-        unknown = [at for at, each in enumerate(heads) if each and at not in found.values()]
-        fit = [at for at in unknown if 2 * sum(map(is_one, cells := _cells(below, at))) > len(cells)]
-        found |= {} if key in found or not fit else {key: fit[0]}
-    return found if "name" in found and len(found.keys() & {"label", "description", "values", "type"}) > 0 else {}
+    return found
+
+
+def _place_of_names(heads: Sequence[str], rows: Sequence[Sequence[str]], table: frozenset[str]) -> int | None:
+    """Return the place of the names of variables: where most cells are names of the table, or else by a known heading;
+    None if there is neither.
+    """
+    hits = [sum(each.casefold() in table for each in _cells(rows, at)) for at in range(len(heads))]
+    known = [heads.index(each) for each in HEADINGS["name"] if each in heads]
+    others = [at for at, each in enumerate(heads) if each]
+    best = max([*known, *others], key=lambda at: hits[at], default=None)  # of equal ones the first, a known one
+    return best if best is not None and (hits[best] or known) else None
