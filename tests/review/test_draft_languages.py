@@ -7,8 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowdgate.contracts.reading import read_contract
+from crowdgate.errors import Code
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.templates.codebook_values import ListedValues, bare_label, is_special, listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
@@ -16,6 +19,8 @@ from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.sources.table_header import CellType
+from tests.examples import examples
+from tests.review.test_contract_draft import problems_of
 from tests.review.test_draft_dictionaries import write_csv
 from tests.sources.table_files import write_workbook
 from tests.workshop import MARK, crowdgate
@@ -322,3 +327,54 @@ def test_empty_cells_and_days_of_a_ddi_codebook_are_known(tmp_path: Path) -> Non
     assert (number.type, number.decimals) == (CellType.NUMBER, 2)
     assert (age.bounds, age.missing) == (("0", "98"), ("98",))
     assert (day.type, day.day_form) == (CellType.DAY, "YYYYMMDD")
+
+
+@pytest.mark.parametrize(
+    ("kind", "least", "greatest", "left"),
+    [
+        ("date", "0", "99", "0 to 99"),
+        ("decimal", "2020-01-01", "2021-12-31", "2020-01-01 to 2021-12-31"),
+        ("date", "2020-01-01", "2021-12-31", ""),
+        ("decimal", "0", "99", ""),
+    ],
+)
+def test_a_range_of_another_kind_than_the_type_is_left_to_decide(
+    tmp_path: Path, kind: str, least: str, greatest: str, left: str
+) -> None:
+    text = draft_of(tmp_path, ["x"], ["Name", "Type", "Min", "Max"], ["x", kind, least, greatest])
+    assert ("CHANGE (each value that can be" in text) == bool(left)
+    assert left in text
+
+
+CELLS = {
+    "Type": ("", "integer", "decimal", "Decimal (8,2)", "date", "Datum (TT.MM.JJJJ)", "text", "Numeric(5)", "boolean"),
+    "Values": (
+        "", "1=Male; 2=Female; 9=unknown", "a, b, c", "0-10", "0,5 - 99,9", "01.01.2020 - 31.12.2020", "1=x; 2=x; 3==y",
+        "-9 = missing; 0-120", "0 = none; 10 = all", "1=1; 2=+2", "Y/N", "1 = a, 1 = b", "0.00 to 99999999.99", "1..1",
+        "{'1': 'a'}", "free text, at most 9", "00 | 01 | 99", "1=2; 2=3", "97=97 or more; 99=DK", "true/false",
+        "1 = =SUM(A1); 2 = @b", "-5 to -1; -9=refused", "2020-01-01 to 2019-01-01", "x", "1=(invalid); 2=any",
+    ),
+    "Min": ("", "0", "1,5", "-3", "2020-01-01"),
+    "Max": ("", "5", "99.99", "12345678", "2021-12-31"),
+    "Missing": ("", "-9", "-9; 99", "9 = unknown", "1", "a", "99,9", "1900-01-01", "2"),
+    "Label": ("", "Age", "Sex", "Diagnosis (ICD-10)", "Household number", "Date of birth", "Income", "Weight"),
+}  # fmt: skip
+
+
+@pytest.mark.thorough
+@settings(max_examples=examples(40))
+@given(
+    st.lists(st.tuples(*map(st.sampled_from, CELLS.values())), min_size=1, max_size=6),
+    st.sampled_from([",", ";"]),
+    st.booleans(),
+)
+def test_a_draft_with_a_codebook_is_valid_but_for_what_is_left_to_decide(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, ...]], mark: str, named: bool
+) -> None:
+    """Whatever cells of a codebook say, and contradict each other in: no drafted line is a mistake."""
+    folder = tmp_path_factory.mktemp("t")
+    names = [f"{'age' if named and not at else 'v'}{at or ''}" for at in range(len(rows))]
+    book = [["Name", *CELLS], *([name, *row] for name, row in zip(names, rows, strict=True))]
+    text = draft_of(folder, names, *book, mark=mark)
+    left = problems_of(folder, text)
+    assert [each for each in left if each.code is not Code.UNDECIDED] == []

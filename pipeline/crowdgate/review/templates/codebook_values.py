@@ -49,6 +49,8 @@ _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 _YES_NO = re.compile(r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|fe?male", re.IGNORECASE)
 """The labels that are a list, however far their codes are apart."""
+_REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
+"""A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
@@ -145,8 +147,8 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
 
 def bare_label(code: str, label: str) -> str:
     """Return a label without the code that it repeats: `Male` of `1. Male` and `(1) Male`."""
-    found = re.fullmatch(rf"\(?{re.escape(code)}(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", label)
-    return found["label"] if found else label
+    found = _REPEATED.fullmatch(label)
+    return found["label"] if found and found["code"] == code else label
 
 
 def is_special(label: str) -> bool:

@@ -55,6 +55,8 @@ UNGUESSED = Role.QUASI_IDENTIFIER
 """The role of a column whose name suggests none: the one that grants attackers most."""
 MOST_QUOTED = 300
 """The greatest length of what a draft quotes of a codebook that is not read."""
+GREATEST_AGE = 150
+"""The greatest number that can end a range of ages in years."""
 WIDTH = 120
 """The greatest width of the line of a column; longer ones have a line for each fact."""
 
@@ -93,7 +95,8 @@ class DraftColumn:
         name, words = column_words(self.name), column_words(self.description)
         named = name & AGE or (words & AGE and len(words) <= LONGEST_NAME)
         in_years = not (name | words) & NO_YEARS
-        return bool(named) and in_years and is_number and (not self.values or self.bounds is not None)
+        can_be = self.bounds is None or float(parse_number(self.bounds[1]) or 0) <= GREATEST_AGE
+        return bool(named) and in_years and is_number and can_be and (not self.values or self.bounds is not None)
 
     @property
     def is_day(self) -> bool:
@@ -289,9 +292,10 @@ def _column(
         typed.append(f"physicalName: {_quoted(column.physical)}")
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
+        has_days = column.is_day and not column.values and not column.unread
         values = [f"{key}, value: {value}" for key, value in _values(source, column)]
         facts += [f"like, value: {_quoted(like)}"] if like else values
-        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if column.is_day and not column.values else ""
+        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if has_days else ""
         facts += [f"levels, value: {levels}"] if levels and not like else []
         facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
     if column.description:
@@ -385,7 +389,7 @@ def _precision(column: DraftColumn) -> str:
     they are not.
     """
     is_number = column.type is CellType.NUMBER or (column.type is CellType.UNKNOWN and not column.is_day)
-    if not is_number or column.bounds is None:
+    if not is_number or column.bounds is None or column.is_age:
         return ""
     if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
         words = "the step of the numbers in the table, such as 0.01; sums and means round to it"

@@ -17,6 +17,7 @@ from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
+from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
     Dictionary,
     dictionary_rows,
@@ -78,7 +79,9 @@ def read_draft_source(
     if codebook == path and READERS[end] is _csv:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
-    return found if codebook is None else _with_codebook(found, codebook, part if codebook == path else None)
+    if codebook is not None:
+        found = _with_codebook(found, codebook, part if codebook == path else None)
+    return replace(found, columns=tuple(map(consistent, found.columns)))
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
