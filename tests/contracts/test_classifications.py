@@ -169,7 +169,8 @@ def test_a_draft_proposes_one_by_the_name_of_a_column(
     (tmp_path / "table.csv").write_text("country_of_birth,icd10,nace_code,colour\n")
     assert crowdgate("contract", "draft", "table.csv", "--header-line") == 0
     said = capsys.readouterr().out
-    for name in ("iso-3166", "icd-10", "nace-2"):
+    assert "{property: classification, value: icd-10}" in said
+    for name in ("iso-3166", "nace-2"):
         assert f"CHANGE (each value that can be, or classification, value: {name}, for its codes" in said
     assert said.count("classification, value") == 3
 

@@ -58,11 +58,30 @@ schema:
       - {name: points, logicalType: integer}
 """
 SERVER = 'delimiter, value: ;}, {property: decimalMark, value: ","}, {property: dayForm, value: DD.MM.YYYY}]}]'
+PENSIONS = """\
+Merkmalsverzeichnis Rentenzugang 2023 (Stand 01.03.2024)
+Merkmal;Bezeichnung;Datentyp;Ausprägungen;Wertebereich;Fehlende Werte;Hinweise
+idnr;Systemfreie Nummer;Ganzzahl;;;;pseudonymisiert
+gebdat;Geburtsdatum;Datum (TT.MM.JJJJ);;01.01.1930 - 31.12.2005;;
+gs;Geschlecht;Ganzzahl (1-stellig);"1 = männlich
+2 = weiblich
+9 = ohne Angabe";;9;
+wohnort_kz;Kreis des Wohnorts (AGS);Text (5);;;;amtlicher Gemeindeschlüssel, 5-stellig
+staat;Staatsangehörigkeit;Text (3);000 = deutsch, 121 = Albanien, 163 = Türkei, 999 = sonstige;;;
+famst;Familienstand;Ganzzahl;1 ledig | 2 verheiratet | 3 verwitwet | 4 geschieden;;0;
+rtart;Rentenart;Ganzzahl;"41: teilweise erwerbsgemindert; 43: voll; 62: Altersrente; 65: Regelaltersrente";;;
+egpt;Entgeltpunkte;Dezimal (8,4);;von 0,0000 bis 99,9999;;
+zahlbetrag;Zahlbetrag der Rente;Dezimal (8,2);;von 0,00 bis 99999,99;;
+au_tage;Tage der Arbeitsunfähigkeit;Ganzzahl;;0 bis 1500;-9;
+diag1;1. Diagnose (ICD-10-GM);Text (3);;;;dreistellig
+rbeg;Rentenbeginn;Datum;;01.01.2023 - 31.12.2023;;
+"""
+BOOKS = {"pensions.csv": PENSIONS}
+"""The codebooks of tables of which only the header is known else."""
 TABLES = {
     # the description, options of the command, and what is written in place of each line that says CHANGE
     "aufnahmen.csv": (HEADER, ["--header-line"], [
         SERVER, *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
-        "domain, value: {values: [I21, I50], source: ICD}}",
         "domain, value: {from: 2024-01-01, to: 2024-12-31, source: handbook}}",
         'domain, value: {values: ["10115", "10117"], source: post office}}',
         "domain, value: {values: [A, B], source: handbook}}",
@@ -72,6 +91,11 @@ TABLES = {
         "    description: The questionnaire fixed all values", *PEOPLE,
         "domain, value: {from: -1, to: 100000, missing: [-1], source: questionnaire}}",
     ]),
+    "pensions.csv": (
+        "idnr;gebdat;gs;wohnort_kz;staat;famst;rtart;egpt;zahlbetrag;au_tage;diag1;rbeg\n", ["--header-line"],
+        ["    description: The register fixed all values", *PEOPLE,
+         'domain, value: {values: ["08111", "08115"], source: statistical office}}'],
+    ),
     "member.yaml": (OTHER_CONTRACT, [], [
         "servers: [{server: local, type: local, path: member.parquet, format: parquet}]",
         "    description: The form fixed all values", *PEOPLE,
@@ -87,6 +111,9 @@ def drafted(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(home)
     (home / "data_contracts" / name).write_text(text, encoding="utf-8")
     draft = home / "data_contracts" / "draft.yaml"
+    if name in BOOKS:
+        (home / "book.csv").write_text(BOOKS[name], encoding="utf-8")
+        options = [*options, "--codebook", "book.csv"]
     assert crowdgate("contract", "draft", f"data_contracts/{name}", *options, "--id", "table", "--to", draft) == 0
     return draft
 
@@ -135,3 +162,22 @@ def test_codes_that_a_codebook_calls_missing_are_no_values_and_no_ages(
     assert (relation.labels, relation.missing) == (("Head", "Spouse / Partner", "DK"), ("99",))
     assert school is not None
     assert school.labels[school.code("-9")] == "Refused"
+
+
+def test_a_codebook_of_an_office_decides_forms_types_and_missing_values(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A title stands above its headings; types have sizes, ranges are in words, values in three forms."""
+    draft = drafted("pensions.csv", tmp_path / "home", monkeypatch)
+    decide(draft, TABLES["pensions.csv"][2])
+    contract = read_contract(draft, KNOWN.servers)
+    domains = {name: column.domain for name, column in contract.by_name.items() if column.domain is not None}
+    assert list(domains) == [name for name in contract.by_name if name != "idnr"]
+    assert [domains["gs"].labels, domains["gs"].missing] == [("männlich", "weiblich"), ("9",)]
+    assert domains["famst"].labels == ("ledig", "verheiratet", "verwitwet", "geschieden")
+    assert domains["rtart"].written == ("41", "43", "62", "65")
+    assert domains["au_tage"].missing == ("-9",)
+    grids = {name: domain.grid for name, domain in domains.items() if domain.grid is not None}
+    assert str(grids["egpt"].precision) == "1/1000"
+    form = contract.by_name["gebdat"].form
+    assert (form.decimal_mark, form.day) == (",", "DD.MM.YYYY")

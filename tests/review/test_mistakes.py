@@ -2,7 +2,8 @@
 
 The line to write instead is told where the meaning is certain. The first sixty were written beside the linter. The
 newcomer's were written before its code was read, from the READMEs alone, as edits of the READMEs' example. Those of
-strangers (`strangers.py`) are mistakes of people who know other tools, and `offices.py` has those of people in offices.
+strangers (`strangers.py`) are mistakes of people who know other tools, `offices.py` has those of people in offices, and
+`slips.py` those of the keyboard.
 """
 
 import pytest
@@ -13,6 +14,7 @@ from crowdgate.domain import parse_number
 from crowdgate.review.files import Remark, lint_files
 from tests.review.newcomer import VISITS, VISITS_BUDGET, VISITS_POLICY, VISITS_TABLES, write_visits
 from tests.review.offices import OFFICES
+from tests.review.slips import SLIPS
 from tests.review.strangers import STRANGERS, Reported
 from tests.workshop import Workshop
 
@@ -331,6 +333,7 @@ def test_at_least_sixty_mistakes_are_there_and_half_of_them_are_a_newcomers() ->
     assert len(NEWCOMERS) >= 60
     assert len(STRANGERS) >= 60
     assert len(OFFICES) >= 60
+    assert len(SLIPS) >= 60
 
 
 @pytest.mark.thorough
@@ -363,8 +366,8 @@ def test_a_mistake_is_told_in_the_first_round_and_its_corrected_line_mends_it(
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("file", "old", "new", "meant", "told"),
-    STRANGERS + OFFICES,
-    ids=[case[2].strip()[:50] for case in STRANGERS + OFFICES],
+    STRANGERS + OFFICES + SLIPS,
+    ids=[case[2].strip()[:50] for case in STRANGERS + OFFICES + SLIPS],
 )
 def test_a_strangers_mistake_is_told_in_the_first_round_and_corrected_lines_give_what_was_meant(
     file: str, old: str, new: str, meant: str | None, told: list[Reported], workshop: Workshop
@@ -488,7 +491,9 @@ def test_a_long_line_that_is_no_yaml_is_refused_soon(long: str, workshop: Worksh
         ("1_000_000", "1000000", "1000000"), ("1,000", None, "1000"), ("1,000,000", "1000000", "1000000"),
         ("1.000.000", "1000000", "1000000"), ("1,000,000.5", "1000000.5", "1000000.5"),
         ("1.000.000,5", "1000000.5", "1000000.5"),
-        ("10^-9", "1e-9", "1e-9"), ("10**3", "1e3", "1e3"), ("2,500", None, "2500"), ("1,2,3", None, None),
+        ("10^-9", "1e-9", "1e-9"), ("10**3", "1e3", "1000"), ("5e4", None, "50000"),
+        ("1.5E+3", None, "1500"), ("1.5e0", None, None), ("5e-1", None, None),
+        ("2,500", None, "2500"), ("1,2,3", None, None),
         ("12,34,567", None, None), ("1 00", None, None), ("five", None, None), ("", None, None), ("%", None, None),
         ("1.0", None, "1"), ("0", None, None), ("1e99", None, None), ("7", None, None), ("0,500", "0.500", None),
     ],

@@ -43,7 +43,8 @@ def draft(
         typer.Option(
             "--domains",
             metavar="A,B,C",
-            help="Columns that get a domain, by default those whose name tells their role.",
+            help="Columns that get a domain, besides those that need no decision. By default those whose name tells "
+            "their role.",
         ),
     ] = None,
     header_line: Annotated[

@@ -3,12 +3,14 @@ reported.
 """
 
 import csv
+import json
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 from crowdgate import hierarchy as levels_of
 from crowdgate.contracts import classifications
@@ -194,8 +196,19 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
     fit = check_labels(at, shown, expected=LABEL_OR_MISSING if any(each[:1] in "+-" for each in shown) else FIT)
     if values is None or not check_labels(at, coded, code_fault) or not fit:
         return None
+    words = _joined(values[0]) if len(values) == 1 and not in_file else []
+    if len(words) > 1 and {*words} <= _names_beside(at):
+        line = at.document.text.replaced((at / 0).location, ", ".join(words))
+        (at / 0).refuse("values without commas between them", "a comma after each value", None, Code.VALUE, line)
+        return None
     if len(values) == 1 and not in_file and "CHANGE" not in values[0] and _SEVERAL.search(values[0]):
         at.refuse("one value that looks like several", 'a list with each value on its own, as in ["1", "2", "3"]')
+        return None
+    torn = next((i for i, each in enumerate(values) if not in_file and _is_torn(at / i, each)), None)
+    if torn is not None:
+        line = at.document.text.replaced((at / torn).location, json.dumps(values[torn].strip('"')))
+        found, expected = f"a quotation mark at one end of {quoted_value(values[torn])}", "one at both ends, or none"
+        (at / torn).refuse(found, expected, None, Code.VALUE, line)
         return None
     curly = next((value for value in values if not in_file and value[:1] in CURLY and value[-1:] in CURLY), None)
     if curly is not None:
@@ -208,6 +221,36 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     domain = categories(values, model.source)
     return domain if not model.labels else _labelled(place / "labels", domain, model.labels)
+
+
+def _joined(text: str) -> list[str]:
+    """Return the texts between semicolons or lines in a text, or else between its blanks."""
+    return [each.strip() for each in re.split("[;|]", text)] if re.search("[;|]", text) else text.split()
+
+
+def _names_beside(at: Place) -> set[str]:
+    """Return the values that the levels and rules of a column name, beside the `values` of its domain."""
+    path = at.location
+    if "properties" not in path:  # a definition is of several columns
+        return set()
+    around: Any = at.document.data
+    for part in path[: path.index("properties") + 2]:
+        around = around[part]
+    return set(_texts(around))
+
+
+def _texts(stated: Any) -> Iterator[str]:
+    """Yield the texts in the lists of a part of a document."""
+    for each in stated.values() if isinstance(stated, dict) else stated if isinstance(stated, list) else ():
+        if isinstance(each, str) and isinstance(stated, list):
+            yield each
+        yield from _texts(each)
+
+
+def _is_torn(at: Place, value: str) -> bool:
+    """Return whether a value that is in no quotes has a quotation mark at one end only."""
+    is_torn = value.count('"') == 1 and '"' in (value[:1], value[-1:])
+    return is_torn and len(value) > 1 and not at.document.text.is_quoted(at.location)
 
 
 def _labelled(at: Place, domain: Domain, labels: Mapping[str, str]) -> Domain | None:

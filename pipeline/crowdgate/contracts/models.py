@@ -157,7 +157,11 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 at.refuse("a list without brackets", f"{key}: [a, b]", None, Code.VALUE, line)
                 return
             if at.value == "" and str(slip["loc"][-1]).isdecimal():
-                at.refuse("a comma in a number", "a decimal point, and no mark between thousands", None, Code.VALUE)
+                is_whole = bool({"rows", "prefix"} & {*around.value})
+                decimal = None if is_whole else at.document.text.as_decimal(at.location, around.value)
+                line = None if decimal is None else decimal[1]
+                expected = "a decimal point, and no mark between thousands"
+                at.refuse("a comma in a number", expected, None, Code.VALUE, line)
                 return
             if around.names[-1:] == ("domain",) and (key := str(slip["loc"][-1])) in PROPERTY_FACTS:
                 beside = f"it beside the domain: {{property: {key}, value: ...}}"
@@ -187,7 +191,9 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 at.refuse(quoted_value(at.value), f"{{file: {named[0]}, column: ...}}, or a list", None, Code.VALUE)
                 return
             text, is_levels = at.document.text, at.names[-1:] == ("levels",)
-            line = text.as_single_item(at.location) if is_levels else text.as_list(at.location)
+            is_item = not isinstance(at.value, dict) or bool({*at.value} & {*LevelModel.model_fields})
+            line = text.as_single_item(at.location) if is_levels and is_item else None
+            line = text.as_list(at.location) if not is_levels else line
             at.refuse(quoted_value(at.value), "a list", None, Code.VALUE, line)
         case _:
             expected = slip["msg"].removeprefix("Input should be ")
@@ -208,7 +214,8 @@ def _plain_value(value: object, expected: str) -> str | None:
     """Return the number or day that a text certainly means, where one is expected; else None."""
     if not isinstance(value, str):
         return None
-    return plain_number(value) if "number" in expected else plain_day(value) if "day" in expected else None
+    whole = "whole number" in expected
+    return plain_number(value, whole=whole) if "number" in expected else plain_day(value) if "day" in expected else None
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:

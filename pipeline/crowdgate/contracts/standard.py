@@ -97,6 +97,9 @@ def _refuse(root: Place, error: Any) -> None:
                 line = root.document.text.with_decimal_point((*error.absolute_path, "value"), key, point="")
                 item.refuse("a comma in a number", f"no comma: {number}", None, Code.VALUE, line)
                 continue
+            if (decimal := root.document.text.as_decimal((*error.absolute_path, key), at.value)) is not None:
+                item.refuse("a comma in a number", f"a decimal point: {decimal[0]}", None, Code.VALUE, decimal[1])
+                continue
             found = "a key that the Open Data Contract Standard (ODCS) does not have here"
             if key in (*TABLE_FACTS, *PROPERTY_FACTS):
                 expected = f"customProperties with {{property: {key}, value: ...}} in its list"

@@ -52,7 +52,7 @@ _WORDS = {
     "dp_tables": "tables",
     "dp_synthetic": "synthetic",
     "mean": "average avg",
-    "by": "group_by groupby",
+    "by": "group_by groupby per",
     "people": "population persons",
     "privacyRole": "role privacy_role",
     "rowsAtMost": "row_limit max_rows maxrows rows_at_most",
@@ -95,6 +95,8 @@ def plain_number(text: str, *, whole: bool = False) -> str | None:
         part = percent[1] if parse_number(percent[1]) is not None else plain_number(percent[1])
         return None if part is None or whole else f"{Decimal(part) / 100:f}"
     found = _separated(text, whole) or _power(text)
+    if whole and (exact := _expanded(found or text)) is not None:
+        return exact
     return (
         text.partition(".")[0] if found is None and whole and re.fullmatch(r"[1-9][0-9]{0,14}\.0{1,2}", text) else found
     )
@@ -134,6 +136,14 @@ def _separated(text: str, whole: bool) -> str | None:
 def _power(text: str) -> str | None:
     power = re.fullmatch(r"10\s*(?:\^|\*\*)\s*(-?[0-9]{1,2})", text)
     return None if power is None else f"1e{power[1]}"
+
+
+def _expanded(text: str) -> str | None:
+    """Return a whole number with an exponent, such as 5e4, as digits; None for other texts and for large numbers."""
+    if not re.fullmatch(r"[1-9][0-9]*(\.[0-9]+)?[eE]\+?[0-9]{1,2}", text):
+        return None
+    number = Decimal(text)
+    return f"{number:f}".partition(".")[0] if number < 10**15 and number == number.to_integral_value() else None
 
 
 def plain_day(text: str) -> str | None:

@@ -26,6 +26,8 @@ OPPOSITE = {"at_most": "at_least", "at_least": "at_most"}
 """Words that are similar and have opposite meanings: a correction must be unambiguous."""
 CLEAR = 0.07
 """The least difference in similarity between a word and its opposite."""
+_BETWEEN_VALUES = ";,|"
+"""The marks that stand between the values of a list in one text."""
 _UNCLEAR = re.compile(r"[0-9] *(?:-|\u2013|\.\.) *[0-9]|[0-9],[0-9]|[\"\\\[\]{}]")
 """Signs that a text is no list of texts between commas: a range, a decimal comma, and what YAML reads otherwise in
 brackets."""
@@ -110,6 +112,21 @@ class CorrectableText:
             return None
         return line[: value.end_mark.column] + f"{point}{digits}" + rest[len(digits) + 1 :]
 
+    def as_decimal(self, at: At, around: Any) -> tuple[str, str | None] | None:
+        """Return the number before a key of digits with a decimal point, and its line: braces hold `from: 0,5` as two
+        keys. None if no number stands there, or if three digits may be thousands.
+        """
+        keys, digits = list(around) if isinstance(around, dict) else [], str(at[-1])
+        place = keys.index(digits) if digits in keys and around[digits] == "" else 0
+        number = str(around[keys[place - 1]]) if place else ""
+        if not digits.isdecimal() or len(digits) == 3 or not re.fullmatch("-?[0-9]+", number):
+            return None
+        return f"{number}.{digits}", self.with_decimal_point((*at[:-1], keys[place - 1]), digits)
+
+    def is_quoted(self, at: At) -> bool:
+        """Return whether the value of an item is a text in quotes."""
+        return bool(getattr(self._item_nodes(at)[2], "style", None))
+
     def as_list(self, at: At) -> str | None:
         """Return the line of an item with its word as a list, and the words after it that braces hold as keys without
         values; None if its value is no word.
@@ -131,9 +148,10 @@ class CorrectableText:
         if not inside:
             return None
         if not words:
-            if _UNCLEAR.search(value.value) or {";", ","} <= {*value.value}:
+            if _UNCLEAR.search(value.value) or len({*_BETWEEN_VALUES} & {*value.value}) > 1:
                 return None  # which of its values are meant is not certain
-            items = [each.strip() for each in re.split("[;,]", value.value.rstrip(";, "))]
+            text = value.value.rstrip(f"{_BETWEEN_VALUES} ")
+            items = [each.strip() for each in re.split(f"[{_BETWEEN_VALUES}]", text)]
             inside = inside if len(items) == 1 else ", ".join(f'"{each}"' if value.style else each for each in items)
         whole = f"{line[: value.start_mark.column]}[{inside}]{line[last.end_mark.column :]}"
         return whole.rstrip() if len(whole) <= LONGEST_LINE and whole.isprintable() else None

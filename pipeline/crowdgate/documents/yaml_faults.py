@@ -31,6 +31,10 @@ _TOKEN = re.compile(r"[^,\[\]{}#]*[^,\[\]{}#\s]")
 _APOSTROPHE = re.compile(r"(?<=[\[,{:\s])'([^'\",]+'[A-Za-z][^'\",]*)'(?=\s*(?:[,\]}]|$))")
 _HYPHEN = re.compile(r"(?<=[\[,{\s])-[ \t]+(?=[^\s,\]}])")
 _SEMICOLON = re.compile(r"\s*;(?=\s+[A-Za-z_]+:(?:\s|$))")
+_LONE_KEY = re.compile(r"[{,]\s*([A-Za-z_]+)\s+(?=[\[{])")
+"""A key, with a bracket or a brace after it in place of a colon."""
+_GAP = re.compile(r"(?<=[\"'}])(?:\s*;\s*|\s+)(?=[\"'{])")
+"""Blanks or a semicolon between two items in quotes or braces."""
 _MISSING_COMMA = re.compile(r"(?<=[^\s,{\[:])\s+(?=([A-Za-z_]+):(?:\s|$))")
 _FIXED = ("apiVersion:", "kind:", "version:", "status:")
 """Keys whose values are never a text with a colon."""
@@ -66,6 +70,8 @@ def yaml_faults(text: str) -> tuple[list[YamlFault], Any]:
         original = originals[fault.line]
         column = _original_column(original, lines[fault.line], fault.column)
         guessed = any(each.line == fault.line and not each.certain for each in found)
+        if guessed and not lines[fault.line][: fault.column].strip():
+            return sorted(found, key=_place), None  # the guessed blanks before the line may be others
         certain = fault.certain and not guessed and not _in_servers(originals, fault.line)
         found.append(replace(fault, column=column, certain=certain))
         end = lines[fault.line][len(lines[fault.line].rstrip("\r\n")) :]
@@ -221,7 +227,7 @@ def _separator(at: int, line: str, column: int, words: str) -> YamlFault | None:
     """Return a semicolon, or nothing, between two items in braces where a comma is due."""
     if "expected ',' or '}'" not in words:
         return None
-    found = next((each for each in _SEMICOLON.finditer(line) if each.end() <= column), None)
+    found = next((each for each in _SEMICOLON.finditer(line) if each.start() <= column), None)
     what = "a semicolon between two items"
     if found is None:
         what = "no comma between two items"
@@ -234,6 +240,30 @@ def _separator(at: int, line: str, column: int, words: str) -> YamlFault | None:
     in_words = re.match(r"[A-Za-z_]+", line[found.end() :].lstrip())
     certain = is_value or in_words is None or in_words[0] not in _PREPOSITIONS
     return YamlFault(at, found.start(), what, "a comma", mended, certain)
+
+
+def _no_colon(at: int, line: str, column: int, words: str) -> YamlFault | None:
+    """Return a key in braces with no colon before its list or mapping."""
+    found = next((each for each in _LONE_KEY.finditer(line) if each.end() == column), None)
+    if found is None or "expected ',' or '}'" not in words or _innermost(line, found.start(1)) != "{":
+        return None
+    mended = f"{line[: found.end(1)]}: {line[column:]}"
+    return YamlFault(at, found.start(1), "a key without a colon", f"{found[1]}: and its value", mended, certain=True)
+
+
+def _list_separator(at: int, line: str, _column: int, words: str) -> YamlFault | None:
+    """Return a semicolon, or nothing, between items of a list that are in quotes or braces."""
+    if "expected ',' or ']'" not in words:
+        return None
+    gaps = [each for each in _GAP.finditer(line) if _innermost(line, each.start()) == "["]
+    gaps = [each for each in gaps if not _in_quotes(line, each.start())]
+    if not gaps:
+        return None
+    mended = line
+    for each in reversed(gaps):
+        mended = f"{mended[: each.start()]}, {mended[each.end() :]}"
+    what = "a semicolon between two items" if ";" in gaps[0][0] else "no comma between two items"
+    return YamlFault(at, gaps[0].start(), what, "a comma", mended, certain=True)
 
 
 def _interval(at: int, line: str, _column: int, _words: str) -> YamlFault | None:
@@ -290,6 +320,7 @@ def _in_quotes(line: str, at: int) -> bool:
 
 
 _CAUSES: tuple[Callable[[int, str, int, str], YamlFault | None], ...] = (
-    _dash, _limit, _interval, _question, _comment, _apostrophe, _special, _hyphen, _separator, _colon,
+    _dash, _limit, _interval, _question, _comment, _apostrophe, _special, _hyphen, _separator, _no_colon,
+    _list_separator, _colon,
 )  # fmt: skip
 """The causes, the most specific ones first."""

@@ -188,6 +188,20 @@ def _indented(lines: Sequence[str], error: Any) -> YamlFault | None:
     return _moved(lines, at, level, f"{other} in line {before + 1}")
 
 
+def _beside_dash(lines: Sequence[str], error: Any) -> YamlFault | None:
+    """Return a key that stands below the dash of an item, not below the item's keys."""
+    mark = error.problem_mark
+    before = None if mark is None else _before(lines, mark.line)
+    if before is None or mark.line >= len(lines) or "expected '-'" not in str(error.problem):
+        return None
+    own, line = _indentation(lines[mark.line]), lines[mark.line]
+    is_key = _KEY.match(line, own) and not line.startswith("- ", own)
+    if not is_key or own != _indentation(lines[before]) or not lines[before].startswith("- ", own):
+        return None
+    expected = f"{own + 2} blanks before a key of that item, or a dash before a new one"
+    return YamlFault(mark.line, own, "a key below the dash of an item", expected, f"  {line}", certain=False)
+
+
 def _moved(lines: Sequence[str], at: int, level: int, beside: str) -> YamlFault:
     found = f"a line with {_indentation(lines[at])} blanks before it, beside {beside}"
     expected = f"{level} blanks, as other lines have"
@@ -218,5 +232,5 @@ def _opens_block(line: str) -> bool:
 
 
 _CAUSES: tuple[Callable[[Sequence[str], Any], YamlFault | None], ...] = (
-    _tab, _open_quote, _closed_twice, _open_bracket, _inner_colon, _no_key, _indented,
+    _tab, _open_quote, _closed_twice, _open_bracket, _inner_colon, _no_key, _beside_dash, _indented,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Parsing of a document into a strict value, or into all its mistakes with places and the nearest correct words."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -100,11 +100,19 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
     options = expected_words(expected)
     found, corrected = _found_text(document, at), _of_another_form(document, at, detail["type"])
     meant = meant_word(found.strip("'"), options)
+    if detail["type"] == "literal_error" and (words := _joined_words(_value_at(document, at), options)) is not None:
+        expected, meant, corrected = "a comma between them", None, document.text.replaced(at, words)
     if at[-1:] and at[-1] not in WHOLE and (either := re.fullmatch(r"'([1-9][0-9]{0,2}),([0-9]{3})'", found)):
         expected = f"{either[1]}{either[2]}, or {either[1]}.{either[2]} if the comma is a decimal one"
     if meant is None and corrected is None and (plain := _plain_value(document, at, expected)) is not None:
         meant, corrected = plain, document.text.replaced(at, plain)
     return document.problem(at, found, expected, meant, corrected=corrected)
+
+
+def _joined_words(value: Any, known: Sequence[str]) -> str | None:
+    """Return the words of an item that holds several `known` ones without commas, such as [parquet csv]; else None."""
+    words = re.split(r"[\s;|/]+", value) if isinstance(value, str) else []
+    return ", ".join(words) if len(words) > 1 and {*words} <= {*known} else None
 
 
 def _plain_value(document: Document, at: Location, expected: str) -> str | None:

@@ -16,8 +16,24 @@ from pathlib import Path
 from crowdgate.contracts.contract import Role
 from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
+from crowdgate.domain import parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_VALUES
+from crowdgate.review.templates.column_words import (
+    AGE,
+    DAYS,
+    ENDS_IN_ID,
+    ICD_10,
+    LONGEST_NAME,
+    NO_YEARS,
+    PERSONS,
+    STOCK,
+    STOCK_CHARACTERS,
+    THINGS,
+    column_words,
+    role_of,
+    with_edition,
+)
 from crowdgate.sources.table_header import CellType
 
 NO_TABLE = "the table's file, relative to the contract, in the format beside it"
@@ -25,79 +41,12 @@ NO_TABLE = "the table's file, relative to the contract, in the format beside it"
 Values = tuple[tuple[str, str], ...]
 """The values of a column in a codebook, each with its label (an empty text: none)."""
 
-_WORDS = {
-    Role.DIRECT_IDENTIFIER: (
-        "id", "uuid", "guid", "ssn", "nhs", "bsn", "name", "firstname", "lastname", "surname", "forename",
-        "email", "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username",
-        "login", "person", "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid",
-        "recordid", "patnr", "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname",
-        "vorname", "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier", "hhid",
-    ),
-    Role.SENSITIVE: (
-        "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis",
-        "icd", "icd9", "icd10", "disease", "disorder", "illness", "hiv", "religion", "drug", "drugs", "alcohol",
-        "smoker", "pregnant", "pregnancy", "disability", "disabled", "offense", "offence", "crime", "charge",
-        "sentence", "recid", "recidivism", "treatment", "medication", "test", "result", "score", "grade",
-        "cancer", "depression", "insulin", "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension",
-        "asthma", "diagnose", "krankheit", "raucher", "einkommen",
-    ),
-    Role.QUASI_IDENTIFIER: (
-        "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode",
-        "postal", "plz", "puma", "region", "county", "city", "town", "municipality", "district", "state",
-        "province", "country", "nationality", "citizenship", "citizen", "race", "ethnicity", "ethnic",
-        "hispanic", "marital", "married", "education", "educ", "schooling", "school", "occupation",
-        "profession", "job", "industry", "workclass", "employment", "household", "relationship", "children",
-        "language", "date", "admitted", "admission", "ward", "isced", "isco", "nace",
-        "geschlecht", "alter", "geburtsdatum", "aufnahmedatum", "entlassdatum", "beruf", "familienstand", "wohnort",
-        "bundesland",
-    ),
-}  # fmt: skip
-"""The words in names of columns that suggest a role, in order of precedence."""
-_STOCK = {
-    "icd10": "icd-10", "icd": "icd-10", "icd9": "icd-9", "isced": "isced-2011", "isco": "isco-08", "nace": "nace-2",
-    "country": "iso-3166", "nationality": "iso-3166", "citizenship": "iso-3166",
-}  # fmt: skip
-"""The words in names of columns that suggest a stock classification."""
-_STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
-"""The length of the codes of classifications whose tables often have longer ones."""
-_NUMBERS = {"id", "uuid", "guid", "nr", "no", "number", "nummer", "identification", "identifier"}
-"""The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
-_NUMBERED = {
-    "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
-    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference", "applicant", "applicants",
-    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds", "permit",
-}  # fmt: skip
-"""The words for what has a number: `household number`, but not `number of household members`."""
-_PERSONS = {
-    "person", "patient", "pat", "respondent", "client", "member", "pid", "patid", "patientid", "patnr", "staff",
-    "personalnummer", "pupil", "student", "employee", "taxpayer", "customer", "participant", "subject", "applicant",
-    "ssn", "nhs", "bsn", "passport", "persnr", "personid", "ausweis", "kunden", "mitglieds",
-}  # fmt: skip
-"""The words of identifiers that stand for one person."""
-_THINGS = {
-    "household", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall", "fallnr",
-    "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial",
-}  # fmt: skip
-"""The words of identifiers that stand for cases, records or several persons."""
-_ENDS_IN_ID = re.compile(r"([^aioulcvhr]id|nummer|kennzeichen)$")
-"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `steroid`, `covid` and `hybrid`."""
-_PARTS = {"full", "first", "last", "middle", "given", "family"}
-"""The words that say which name of a person a column holds."""
-LONGEST_NAME = 5
-"""The most words of a name, or a label, that can be that of an identifier."""
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
 _LOGICAL = {
     CellType.WHOLE: "integer", CellType.NUMBER: "number", CellType.FLAG: "boolean", CellType.DAY: "date",
     CellType.MOMENT: "date", CellType.TIME: "time",
 }  # fmt: skip
-_AGE, _NO_YEARS = {"age", "alter"}, {
-    "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",
-    "gruppe", "tagen", "tage", "monaten", "monate",
-}  # fmt: skip
-"""The words for ages, and those that say that they are not in years."""
 _LEVELS_OF_DAYS = "[{name: month, part: month}, {name: quarter, part: quarter}, {name: year, part: year}]"
-_DAYS = {"date", "day", "dob", "birthday", "birthdate", "geburtsdatum", "aufnahmedatum", "entlassdatum"}
-"""The words in names of columns that suggest days."""
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
@@ -106,6 +55,8 @@ UNGUESSED = Role.QUASI_IDENTIFIER
 """The role of a column whose name suggests none: the one that grants attackers most."""
 MOST_QUOTED = 300
 """The greatest length of what a draft quotes of a codebook that is not read."""
+GREATEST_AGE = 150
+"""The greatest number that can end a range of ages in years."""
 WIDTH = 120
 """The greatest width of the line of a column; longer ones have a line for each fact."""
 
@@ -116,7 +67,8 @@ class DraftColumn:
     greatest number or day that it calls valid, `missing` the codes that it calls missing. The bounds are not
     `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
     list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
-    if it identifies rows.
+    if it identifies rows. `day_form` is the form of its days by a codebook; it `has_comma` if its range is
+    written with decimal commas there.
     """
 
     name: str
@@ -131,6 +83,8 @@ class DraftColumn:
     decimals: int | None = None
     physical: str = ""
     is_key: bool = False
+    day_form: str = ""
+    has_comma: bool = False
 
     @property
     def is_age(self) -> bool:
@@ -138,16 +92,17 @@ class DraftColumn:
         it: a codebook may name a few ages only, such as 95 or more.
         """
         is_number = self.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
-        name, words = _words(self.name), _words(self.description)
-        named = name & _AGE or (words & _AGE and len(words) <= LONGEST_NAME)
-        in_years = not (name | words) & _NO_YEARS
-        return bool(named) and in_years and is_number and (not self.values or self.bounds is not None)
+        name, words = column_words(self.name), column_words(self.description)
+        named = name & AGE or (words & AGE and len(words) <= LONGEST_NAME)
+        in_years = not (name | words) & NO_YEARS
+        can_be = self.bounds is None or float(parse_number(self.bounds[1]) or 0) <= GREATEST_AGE
+        return bool(named) and in_years and is_number and can_be and (not self.values or self.bounds is not None)
 
     @property
     def is_day(self) -> bool:
         """True if the type, or the name where no type is known, says that these are days."""
         return self.type in (CellType.DAY, CellType.MOMENT) or (
-            self.type is CellType.UNKNOWN and not self.values and bool(_words(self.name) & _DAYS)
+            self.type is CellType.UNKNOWN and not self.values and bool(column_words(self.name) & DAYS)
         )
 
 
@@ -183,8 +138,8 @@ def cannot_draft(path: Path, found: str, expected: str) -> ConfigurationError:
 
 
 def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None = None) -> str:
-    """Return the text of a draft with the id `name`. Columns of `domains` get a domain; by default those whose name
-    says that they describe people, and those whose values a codebook lists.
+    """Return the text of a draft with the id `name`. Columns get a domain if their name says that they describe people,
+    or if a codebook lists their values. With `domains`, these get one, and of the others those that need no decision.
 
     Raises ConfigurationError for a column of `domains` that is not there.
     """
@@ -193,10 +148,13 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    known = {column.name for column in source.columns if guessed[column.name] is not None or _has_statement(column)}
-    chosen = [c for c in source.columns if c.name in (known if domains is None else domains)]
+    named = [column for column in source.columns if label_fault(column.name) is None]
+    known = {column.name for column in named if guessed[column.name] is not None or _has_statement(column)}
+    if domains is not None:  # of the others, those that leave nothing to decide
+        known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
+    chosen = [c for c in source.columns if c.name in known | {*(domains or ())}]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
-    shared = _shared([column for column in source.columns if column.name in described])
+    shared = _shared(source, [column for column in source.columns if column.name in described])
     listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
     ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
     head = list(_head(source, name, _unit_hint(ids), listed=listed))
@@ -212,17 +170,19 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
 
 
 def _has_statement(column: DraftColumn) -> bool:
-    """Return whether a codebook says which values a column has, be it in part."""
-    return bool(column.values or column.unread or (column.bounds and column.is_designed))
+    """Return whether a codebook, or its type, says which values a column has, be it in part."""
+    return bool(
+        column.type is CellType.FLAG or column.values or column.unread or (column.bounds and column.is_designed)
+    )
 
 
 def _unit_hint(ids: Sequence[DraftColumn]) -> str:
     """Return the words on which column identifies persons: one whose name says so, or else that some are of other
     things. A key of rows identifies persons only where each has one row.
     """
-    words = {each.name: _words(each.name) | _words(each.description) for each in ids}
-    persons = [each.name for each in ids if _words(each.name) & _PERSONS]
-    persons += [each.name for each in ids if words[each.name] & _PERSONS and not _words(each.name) & _THINGS]
+    words = {each.name: column_words(each.name) | column_words(each.description) for each in ids}
+    persons = [each.name for each in ids if column_words(each.name) & PERSONS]
+    persons += [each.name for each in ids if words[each.name] & PERSONS and not column_words(each.name) & THINGS]
     things = [each.name for each in ids if each.is_key or _is_thing(each, words[each.name])]
     others = [each.name for each in ids if each.name not in things]
     if persons or others:
@@ -231,7 +191,7 @@ def _unit_hint(ids: Sequence[DraftColumn]) -> str:
 
 
 def _is_thing(column: DraftColumn, words: set[str]) -> bool:
-    return bool(words & _THINGS) or column.name.lower().startswith(("hh", "house"))
+    return bool(words & THINGS) or column.name.lower().startswith(("hh", "house"))
 
 
 def _head(source: DraftSource, name: str, unit: str, *, listed: bool) -> Iterator[str]:
@@ -268,24 +228,27 @@ def _server(source: DraftSource) -> str:
     return f"server: local, type: local, path: {_quoted(source.path)}, format: {source.format}{custom}"
 
 
-def _shared(columns: Sequence[DraftColumn]) -> dict[str, str]:
+def _shared(source: DraftSource, columns: Sequence[DraftColumn]) -> dict[str, str]:
     """Return the name of the definition that a column shares with others: flags, values that recur in a codebook, and
     names that differ in their number only.
     """
-    keys = {
-        each.name: (
-            each.type, each.values, each.bounds, _stem(each), _role(each), each.missing, each.unread, each.decimals,
-        )
-        for each in columns
-    }  # fmt: skip
+    keys = {each.name: (each.type, each.values, _stem(each), _role(each), _stated(source, each)) for each in columns}
     count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
     for key in (key for key, times in count.items() if times > 1):
-        values, stem = key[1], key[3]
+        values, stem = key[1], key[2]
         base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
         name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
         taken.add(name)
         found[key] = name
     return {name: found[key] for name, key in keys.items() if key in found}
+
+
+def _stated(source: DraftSource, column: DraftColumn) -> tuple[object, ...]:
+    """Return what a definition would state of a column; and, if its values are left to decide, its description without
+    numbers, as variables whose names differ in their number only may be of different things.
+    """
+    words = re.sub(r"[0-9]+", "", column.description) if _is_open(source, column) else ""
+    return *_values(source, column), words
 
 
 def _stem(column: DraftColumn) -> str:
@@ -303,7 +266,8 @@ def _definitions(source: DraftSource, shared: Mapping[str, str]) -> Iterator[str
     if first:
         yield from ("      - property: definitions", "        value:")
     for name, one in first.items():
-        facts = f"privacyRole: {_role(one) or UNGUESSED}, domain: {_domain(source, one)}, invalid: level"
+        values = ", ".join(f"{key}: {value}" for key, value in _values(source, one))
+        facts = f"privacyRole: {_role(one) or UNGUESSED}, {values}, invalid: level"
         yield f"          {_quoted(name)}: {{{facts}}}"
 
 
@@ -328,8 +292,10 @@ def _column(
         typed.append(f"physicalName: {_quoted(column.physical)}")
     facts = [] if like and described else [f"privacyRole, value: {role or UNGUESSED}"]
     if described:
-        facts += [f"like, value: {_quoted(like)}"] if like else [f"domain, value: {_domain(source, column)}"]
-        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if column.is_day and not column.values else ""
+        has_days = column.is_day and not column.values and not column.unread
+        values = [f"{key}, value: {value}" for key, value in _values(source, column)]
+        facts += [f"like, value: {_quoted(like)}"] if like else values
+        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if has_days else ""
         facts += [f"levels, value: {levels}"] if levels and not like else []
         facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
     if column.description:
@@ -337,6 +303,7 @@ def _column(
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = "  # role guessed" if role is not None else "  # role unknown"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
+    doubt += _also_known(column, described=described)
     start = ", ".join([f"name: {_quoted(column.name)}", *typed])
     line = f"      - {{{start}, customProperties: [{', '.join(held)}]}}"
     if len(line) <= WIDTH:
@@ -346,6 +313,32 @@ def _column(
     yield from (f"        {each}" for each in typed)
     yield "        customProperties:"
     yield from (f"          - {each}" for each in held)
+
+
+def _also_known(column: DraftColumn, *, described: bool) -> str:
+    """Return what a comment says of a column beside its role: missing codes that no domain states, and numbers that are
+    coarser than their codebook.
+    """
+    if not described:
+        return f"; missing: {', '.join(map(_in_quotes, column.missing))}" if column.missing else ""
+    is_coarse = not column.values and column.bounds and column.decimals and ", precision: 1," in _precision(column)
+    return "; with decimals a domain has at most a million numbers: narrow the range for 0.1" if is_coarse else ""
+
+
+def _values(source: DraftSource, column: DraftColumn) -> list[tuple[str, str]]:
+    """Return the properties that state the values of a column: a classification that its name or label names with its
+    edition, or else a domain.
+    """
+    words = column_words(f"{column.name} {with_edition(column.description)}")
+    is_text = column.type in (CellType.TEXT, CellType.UNKNOWN)
+    if words & ICD_10 and is_text and not (column.values or column.bounds or column.unread):
+        return [("classification", "icd-10"), ("firstCharacters", "3")]
+    return [("domain", _domain(source, column))]
+
+
+def _is_open(source: DraftSource, column: DraftColumn) -> bool:
+    """Return whether a person must decide on the values of a column."""
+    return any('"CHANGE (' in value for _, value in _values(source, column))
 
 
 def _domain(source: DraftSource, column: DraftColumn) -> str:
@@ -364,7 +357,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
         fixed = _quoted(source.values_from if column.is_designed else doubt)
         exact = _precision(column)
-        ends = f"from: {_quoted(column.bounds[0])}, to: {_quoted(column.bounds[1])}, {exact}"
+        low, high, exact = _fitting(column.bounds, exact)
+        ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}"
         return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.unread:
@@ -381,7 +375,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         )
         return f"{{from: {low}, to: {high}, {missing}source: {public}}}"
     stock = _stock(column)
-    most = _STOCK_CHARACTERS.get(stock or "")
+    most = STOCK_CHARACTERS.get(stock or "")
     codes = (
         "its codes" if most is None else f"its codes of {most} characters, and firstCharacters: {most} for longer ones"
     )
@@ -395,7 +389,7 @@ def _precision(column: DraftColumn) -> str:
     they are not.
     """
     is_number = column.type is CellType.NUMBER or (column.type is CellType.UNKNOWN and not column.is_day)
-    if not is_number or column.bounds is None:
+    if not is_number or column.bounds is None or column.is_age:
         return ""
     if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
         words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
@@ -405,14 +399,24 @@ def _precision(column: DraftColumn) -> str:
     return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
 
 
+def _fitting(bounds: tuple[str, str], exact: str) -> tuple[str, str, str]:
+    """Return the ends of a range and the words on its precision, with steps so wide that a domain can have them all."""
+    if parse_number(bounds[0]) is None:
+        return *bounds, exact
+    low, high = map(int, bounds)
+    step = next(10**each for each in range(40) if (high - low) // 10**each + 2 <= MOST_VALUES)
+    if step == 1:
+        return *bounds, exact
+    return bounds[0], str(low + step * -(-(high - low) // step)), f"step: {step}, precision: {step}, "
+
+
 def _stock(column: DraftColumn) -> str | None:
     """Return the stock classification that the name of a column suggests, or else a short description; None if neither
     suggests any.
     """
-    described = re.sub(r"(?i)\b(icd)[- ]?(9|10)\b", r"\1\2", column.description)
-    words = _words(described)
-    for known in (_words(column.name), words if len(words) <= LONGEST_NAME else set[str]()):
-        if found := [stock for word, stock in _STOCK.items() if word in known]:
+    words = column_words(with_edition(column.description))
+    for known in (column_words(column.name), words if len(words) <= LONGEST_NAME else set[str]()):
+        if found := [stock for word, stock in STOCK.items() if word in known]:
             return found[0]
     return None
 
@@ -427,30 +431,13 @@ def _labels(column: DraftColumn) -> Values:
 
 def _role(column: DraftColumn) -> Role | None:
     """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
-    if column.direct or (not column.values and _ENDS_IN_ID.search(column.name.lower())):
+    if column.direct or (not column.values and ENDS_IN_ID.search(column.name.lower())):
         return Role.DIRECT_IDENTIFIER
-    words, listed = _words(column.description), bool(column.values)
-    found = _role_of(_words(column.name), listed=listed)
-    return found or (None if words & {"weight", "weights"} else _role_of(words, listed=listed))
-
-
-def _role_of(words: set[str], *, listed: bool) -> Role | None:
-    """Return the role that words suggest. A column whose values are `listed` identifies nobody by itself."""
-    for role, known in _WORDS.items():
-        if listed and role is Role.DIRECT_IDENTIFIER:
-            continue
-        hits = words & set(known)
-        is_number = len(words) <= LONGEST_NAME and bool(_NUMBERS & words) and "of" not in words
-        hits |= words & _NUMBERED if role is Role.DIRECT_IDENTIFIER and is_number else set()
-        if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words - _PARTS):
-            continue  # `name of country` names nobody
-        if hits:
-            return role
-    return None
-
-
-def _words(name: str) -> set[str]:
-    return set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", name).lower()))
+    if column.is_age:
+        return Role.QUASI_IDENTIFIER
+    words, listed = column_words(column.description), bool(column.values)
+    found = role_of(column_words(column.name), listed=listed)
+    return found or (None if words & {"weight", "weights"} else role_of(words, listed=listed))
 
 
 def _quoted(text: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,13 +13,26 @@ from xml.etree import ElementTree
 
 from crowdgate.contracts.undecided import change
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import ListedValues, special_codes, stated_range, without_scale
+from crowdgate.review.templates.codebook_values import (
+    ListedValues,
+    bare_label,
+    special_codes,
+    stated_range,
+    without_scale,
+)
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
 LARGEST_CODEBOOK = 1 << 26
 """The greatest size of a codebook in bytes."""
+_FORMAT_OF_DAYS = re.compile(r"[AEJS]?DATE|DDMMYY|MMDDYY|YYMMDD|%td", re.IGNORECASE)
+"""The names of formats of days, of which some have a number behind them: DATE11."""
+_DECIMALS = re.compile(r"[A-Z]*\d+\.([1-9])$")
+"""The number of decimals in the name of a format: F8.2."""
+_NO_CELL = re.compile(r"\.[a-z]?|sys(tem)?[ _-]?miss?(ing)?", re.IGNORECASE)
+"""The values that codebooks write for an empty cell."""
 
 
 def codebook(path: Path) -> tuple[DraftSource, str]:
@@ -49,22 +63,36 @@ def _variable(stated: Any) -> DraftColumn:
     listed = tuple(_categories(stated))
     special = stated.get("intrvl") == "contin" or special_codes(listed)
     values = () if special else listed
-    formats = {str(each.get("type")) for each in stated if _tag(each) == "varFormat"}
+    stated_formats = [each for each in stated if _tag(each) == "varFormat"]
+    formats = {str(each.get("type")) for each in stated_formats}
     valid = _valid_range(stated)
-    decimals = max(valid.decimals or 0, _whole_attribute(stated, "dcml")) or (0 if stated.get("dcml") else None)
+    decimals = max(valid.decimals or 0, _decimals(stated, stated_formats)) or (0 if stated.get("dcml") else None)
     numeric = CellType.NUMBER if decimals else CellType.WHOLE
     is_text = "character" in formats or (values and not formats and valid.bounds is None)
     kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
-    found = CellType.TEXT if is_text else numeric
     label, name = labels.get("labl", ""), str(stated.get("name"))
+    form = day_form(label)
+    found = CellType.DAY if form or any(map(_is_day, stated_formats)) else CellType.TEXT if is_text else numeric
     column = DraftColumn(
-        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals
-    )
+        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals,
+        day_form=form,
+    )  # fmt: skip
     bounds = column.bounds if column.is_age or not kept.values else None
-    codes = (code for code, _ in listed) if special and special_codes(listed) else ()
+    codes = (code for code, label in listed if special and special_codes([(code, label)]))
     outside = _outside(listed, bounds) if bounds else ()
     missing = [*_missing_codes(stated), *codes, *kept.missing, *outside]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _decimals(variable: Any, formats: Sequence[Any]) -> int:
+    """Return the number of decimals that a variable or its format states; 0 if neither does."""
+    found = [_DECIMALS.match(each.get("formatname") or "") for each in formats]
+    return max([_whole_attribute(variable, "dcml"), *(int(each[1]) for each in found if each)])
+
+
+def _is_day(stated: Any) -> bool:
+    """Return whether a format is one of days: by its category, or its name in SPSS, SAS or Stata."""
+    return stated.get("category") == "date" or bool(_FORMAT_OF_DAYS.match(stated.get("formatname") or ""))
 
 
 def _whole_attribute(variable: Any, key: str) -> int:
@@ -103,8 +131,10 @@ def _categories(variable: Any) -> Iterator[tuple[str, str]]:
             continue
         parts = {_tag(each): "".join(each.itertext()).strip() for each in category}
         number = parse_number(parts.get("catValu", ""))
-        if parts.get("catValu") and not any(number is not None and low <= number <= high for low, high in invalid):
-            yield parts["catValu"], parts.get("labl", "")
+        code = parts.get("catValu", "")
+        is_invalid = any(number is not None and low <= number <= high for low, high in invalid)
+        if code and not is_invalid and not _NO_CELL.fullmatch(code):
+            yield code, bare_label(code, parts.get("labl", ""))
 
 
 def _missing_codes(variable: Any) -> Iterator[str]:

@@ -6,7 +6,6 @@ the table are used, so that a table of persons which is given by mistake says no
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,8 @@ from crowdgate.review.templates.codebook_values import (
     without_scale,
 )
 from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
+from crowdgate.review.templates.dictionary_headings import known_headings, places
+from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -28,46 +29,6 @@ MOST_HEADINGS, LONGEST_HEADING = 20, 40
 """The number of headings that a message names, and the length of each."""
 MOST_TITLE_ROWS = 10
 """The number of rows in which the headings are looked for."""
-_HEADINGS = {
-    "name": (
-        "variable / field name", "variable name", "field name", "column name", "variable", "varname", "field",
-        "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
-    ),
-    "label": (
-        "label", "variable label", "field label", "question", "title", "bezeichnung",
-    ),
-    "description": ("description", "definition", "variable description", "beschreibung", "comment", "bemerkung"),
-    "type": ("data type", "datatype", "field type", "type", "datentyp", "typ", "format"),
-    "check": ("text validation type or show slider number", "text validation type", "validation"),
-    "values": (
-        "values", "value labels", "choices calculations or slider labels", "select choices or calculations", "choices",
-        "codes", "code set", "code list", "codelist", "allowed values", "permissible values", "valid values",
-        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
-        "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
-    ),
-    "value label": (
-        "value label", "code label", "category label", "level label", "value description", "code description",
-        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning",
-    ),
-    "range": ("range", "valid range", "value range", "wertebereich", "bereich"),
-    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
-    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis"),
-    "missing": (
-        "missing", "missing values", "missing codes", "missingvaluecodes", "missing value codes",
-        "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",
-    ),
-    "identifier": ("identifier", "is identifier", "pii"),
-}  # fmt: skip
-"""The headings of data dictionaries, each in order of preference, without marks and in lower case."""
-_TYPES = {
-    "integer": CellType.WHOLE, "int": CellType.WHOLE, "whole number": CellType.WHOLE, "number": CellType.NUMBER,
-    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER,
-    "real": CellType.NUMBER, "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER,
-    "dezimal": CellType.NUMBER, "dezimalzahl": CellType.NUMBER, "kommazahl": CellType.NUMBER,
-    "ganzzahl": CellType.WHOLE, "zahl": CellType.NUMBER, "numerisch": CellType.NUMBER, "zeitpunkt": CellType.MOMENT,
-    "calc": CellType.NUMBER, "slider": CellType.WHOLE, "date": CellType.DAY, "datum": CellType.DAY,
-    "datetime": CellType.MOMENT, "timestamp": CellType.MOMENT, "time": CellType.TIME,
-}  # fmt: skip
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 Row = Mapping[str, str]
@@ -78,13 +39,20 @@ def dictionary_rows(path: Path) -> list[list[str]]:
     """Return the cells of a data dictionary in CSV. Raises ConfigurationError if it can't be read."""
     try:
         text = read_plain(path, LARGEST_DICTIONARY).decode("utf-8-sig")
-        first = text.partition("\n")[0]
-        mark = max((",", ";", "\t"), key=lambda each: (first.count(each), each == ","))
-        return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
     except UnicodeDecodeError:
         raise cannot_draft(path, "a text that is not in UTF-8", "the data dictionary saved in UTF-8") from None
+    tables = [rows for mark in (",", ";", "\t") if (rows := _rows(text, mark)) is not None]
+    if not tables:
+        raise cannot_draft(path, "no table in CSV", "a data dictionary in CSV, in UTF-8")
+    return max(tables, key=lambda rows: max((known_headings(row) for row in rows[:MOST_TITLE_ROWS]), default=0))
+
+
+def _rows(text: str, mark: str) -> list[list[str]] | None:
+    """Return the cells of a text in CSV with a delimiter; None if it is none."""
+    try:
+        return list(csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True))
     except csv.Error:
-        raise cannot_draft(path, "no table in CSV", "a data dictionary in CSV, in UTF-8") from None
+        return None
 
 
 @dataclass(frozen=True)
@@ -106,24 +74,58 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     """Return what a data dictionary says of the columns of `table`; their case may differ. Raises ConfigurationError
     without headings.
     """
-    found = next(((at, places) for at, row in enumerate(rows[:MOST_TITLE_ROWS]) if (places := _places(row))), None)
+    folded = frozenset(each.casefold() for each in table)
+    found = _headings(rows, folded)
     if found is None:
         expected = "a data dictionary with a heading for names (`variable`) and one for labels or values"
         raise cannot_draft(path, "no headings of a data dictionary", expected)
-    at, places = found
+    at, known = found
     groups: dict[str, list[Row]] = {}
     name = ""
     for cells in (each for each in rows[at + 1 :] if any(cell.strip() for cell in each)):
-        row = {key: cells[place].strip() for key, place in places.items() if place < len(cells)}
+        row = {key: cells[place].strip() for key, place in known.items() if place < len(cells)}
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
     described = {each.name: each for own in groups.items() for each in _columns(*own)}
-    folded = {each.casefold() for each in table}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
-    heads = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
-    used = tuple(name for place, name in heads.items() if place in places.values())
-    ignored = tuple(name for place, name in heads.items() if place not in places.values())
+    shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
+    used = tuple(name for place, name in shown.items() if place in known.values())
+    ignored = tuple(name for place, name in shown.items() if place not in known.values())
     return Dictionary(columns, used, ignored, len(described) - len(columns))
+
+
+def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int, dict[str, int]] | None:
+    """Return the number of the row of headings, and the place of each; None without such a row."""
+    found = ((at, places(row, rows[at + 1 :], table)) for at, row in enumerate(rows[:MOST_TITLE_ROWS]))
+    return next(((at, known) for at, known in found if known), None)
+
+
+def is_dictionary(rows: Sequence[Sequence[str]], table: Sequence[str]) -> bool:
+    """Return whether rows begin with headings of a data dictionary of `table`."""
+    return _headings(rows, frozenset(each.casefold() for each in table)) is not None
+
+
+def merged(found: Sequence[Dictionary]) -> Dictionary:
+    """Return several dictionaries of one table as one. The first that states values, a range or words of a column
+    counts.
+    """
+    columns: dict[str, DraftColumn] = {}
+    for each in (column for dictionary in found for column in dictionary.columns):
+        columns[each.name] = _completed(columns[each.name], each) if each.name in columns else each
+    used, ignored = ([name for each in found for name in getattr(each, key)] for key in ("used", "ignored"))
+    return Dictionary(tuple(columns.values()), tuple(used), tuple(ignored), sum(each.unmatched for each in found))
+
+
+def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
+    """Return a column with what another description of it adds."""
+    is_listed = bool(first.values or first.bounds)
+    listed = first if is_listed else other
+    return replace(
+        first,
+        type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
+        description=first.description or other.description, values=listed.values, bounds=listed.bounds,
+        unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])),
+    )  # fmt: skip
 
 
 def _shown(heading: str) -> str:
@@ -131,27 +133,21 @@ def _shown(heading: str) -> str:
     return "".join(each for each in " ".join(heading.split())[:LONGEST_HEADING] if each.isprintable())
 
 
-def _places(row: Sequence[str]) -> dict[str, int]:
-    """Return the place of each known heading in a row; none if the row has no headings of a data dictionary."""
-    heads = [" ".join(re.sub(r"[^\w/ ]", " ", each.lower().replace("_", " ")).split()) for each in row]
-    found = {
-        key: heads.index(next(each for each in known if each in heads))
-        for key, known in _HEADINGS.items()
-        if any(each in heads for each in known)
-    }
-    return found if "name" in found and len(found.keys() & {"label", "description", "values", "type"}) > 0 else {}
-
-
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = _listed(rows, kind)
-    missing = (*listed.missing, *(code for row in rows for code in missing_codes(row.get("missing", ""))))
+    stated = _type(first, listed)
+    missing = (
+        *listed.missing,
+        *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
+    )
     column = DraftColumn(
-        name, _type(first, kind, listed), _description(rows),
+        name, stated.type, _description(rows),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
-        tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=listed.decimals,
+        tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
+        day_form=stated.day_form, has_comma=listed.has_comma,
     )  # fmt: skip
     if kind == "checkbox":
         for code, choice in listed.values:
@@ -175,7 +171,7 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     if own.values and kept.values:
         return own
     missing = (*own.missing, *kept.missing, *limits.missing)
-    return replace(kept, bounds=limits.bounds, missing=missing, decimals=limits.decimals)
+    return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
 
 
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
@@ -188,7 +184,7 @@ def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
             return without_scale(pairs)
         return listed_values(" | ".join(f"{code}={label}" if label else code for code, label in pairs))
     if (label := rows[0].get("value label")) and rows[0].get("values"):
-        return ListedValues(unread=f"{rows[0]['values']} = {label}")
+        return listed_values(f"{rows[0]['values']} = {label}")
     return listed_values(rows[0].get("values", ""))
 
 
@@ -207,8 +203,14 @@ def _description(rows: Sequence[Row]) -> str:
     return " ".join(rows[0][keys[0]].split()) if keys else ""
 
 
-def _type(row: Row, kind: str, listed: ListedValues) -> CellType:
+def _type(row: Row, listed: ListedValues) -> StatedType:
+    """Return the type of a variable, with the more decimals of those that its type and its range state."""
+    form = day_form(row.get("values", ""))
+    found = [stated_type(row.get(key, "")) for key in ("check", "type")]
+    stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
-        return CellType.TEXT
-    stated = [part for each in (row.get("check", "").lower(), kind) for part in (each, each.partition("_")[0])]
-    return next((_TYPES[each] for each in stated if each in _TYPES), CellType.UNKNOWN)
+        return replace(stated, type=CellType.TEXT)
+    if stated.type is CellType.DAY:
+        return replace(stated, day_form=stated.day_form or form)
+    decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
+    return replace(stated, decimals=max(decimals, default=None))

@@ -1,10 +1,11 @@
 """A table and its codebook as one description: its place and columns by its header, their values by the codebook."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from crowdgate.contracts.cell_form import COMMA, ISO
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, cannot_draft
 from crowdgate.sources.table_header import CellType
 
@@ -29,7 +30,21 @@ def with_codebook(
     undescribed = sum(book is None for _, book in found)
     counts = f"variables that match no column: {unmatched}; columns that it does not describe: {undescribed}"
     note = f"{headings}; {counts}" if headings else counts
-    return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note)
+    books = [book for _, book in found if book is not None]
+    forms = _forms(books, table.settings) if table.format == "csv" else {}
+    note += f"; from it {' and '.join(f'{key} {value}' for key, value in forms.items())}" if forms else ""
+    settings = {**table.settings, **forms}
+    return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note, settings=settings)
+
+
+def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[str, str]:
+    """Return the form of days, where a codebook states one, and a decimal comma, where it writes its ranges so and the
+    settings `stated` leave the mark open: many tables with commas between cells have points, whatever their codebook.
+    """
+    days = {each.day_form for each in columns if each.day_form}
+    has_comma = {each.has_comma for each in columns if each.decimals and each.bounds}
+    found = {"dayForm": next(iter(days))} if len(days) == 1 and ("dayForm" in stated or days != {ISO}) else {}
+    return found | ({"decimalMark": COMMA} if has_comma == {True} and "decimalMark" in stated else {})
 
 
 def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crowdgate.contracts.cell_form import ISO
+from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
@@ -17,7 +17,14 @@ from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
-from crowdgate.review.templates.draft_dictionary import dictionary_rows, read_dictionary
+from crowdgate.review.templates.draft_consistency import consistent
+from crowdgate.review.templates.draft_dictionary import (
+    Dictionary,
+    dictionary_rows,
+    is_dictionary,
+    merged,
+    read_dictionary,
+)
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -28,7 +35,10 @@ from crowdgate.sources.table_header import CellType, repeated_names
 _POSTGRES = ("server", "type", "host", "port", "database", "schema")
 MOST_LISTED = 20
 """The greatest number of sheets that a message names."""
-_CODEBOOK_SHEET = re.compile("codebook|dictionary|variables|metadata|codes|legend", re.IGNORECASE)
+_CODEBOOK_SHEET = re.compile(
+    "codebook|dic+ion|diccion|variab|metadata|code|kode|legend|schl(ü|ue)ssel|merkmal|label|lookup|data ?elements", re.I
+)
+"""The words in names of sheets that are codebooks."""
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
 _TYPES = {
@@ -69,7 +79,9 @@ def read_draft_source(
     if codebook == path and READERS[end] is _csv:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
-    return found if codebook is None else _with_codebook(found, codebook, part if codebook == path else None)
+    if codebook is not None:
+        found = _with_codebook(found, codebook, part if codebook == path else None)
+    return replace(found, columns=tuple(map(consistent, found.columns)))
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -108,8 +120,8 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
     if end in (".csv", ".tsv", *SOURCES["excel"].suffixes):
-        rows = dictionary_rows(path) if end in (".csv", ".tsv") else _codebook_sheet(path, own_sheet)
-        found = read_dictionary(path, rows, names)
+        is_csv = end in (".csv", ".tsv")
+        found = read_dictionary(path, dictionary_rows(path), names) if is_csv else _workbook(path, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
     return with_codebook(table, path, _codebook_columns(path, names))
 
@@ -141,25 +153,33 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _codebook_sheet(path: Path, own_sheet: str | None) -> list[list[str]]:
-    """Return the cells of a workbook's only sheet, or of the one whose name says that it is a codebook. Never those of
-    the table's sheet: one of several, or the only one (an empty name).
+def _workbook(path: Path, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
+    """Return what the sheets of a workbook say of the columns of a table: one sheet, or several such as one of
+    variables and one of their codes. Raises ConfigurationError if none is a data dictionary.
     """
-    from crowdgate.sources.excel import sheet_rows, sheets
+    from crowdgate.sources.excel import sheet_rows
 
     try:
-        names = sheets(path)
-        if own_sheet is not None and len(names) == 1:
-            raise cannot_draft(
-                path, "the table itself as its codebook", "--codebook with another file: no cell is read"
-            )
-        found = names if len(names) == 1 else [each for each in names if _CODEBOOK_SHEET.search(each)]
-        found = [each for each in found if each != own_sheet]
-        if len(found) == 1:
-            return sheet_rows(path, found[0])
+        sheets = [sheet_rows(path, each) for each in _codebook_sheets(path, own_sheet)]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
-    raise cannot_draft(path, "several sheets", "one sheet whose name has `codebook`, `dictionary` or `variables`")
+    found = [read_dictionary(path, rows, names) for rows in sheets if is_dictionary(rows, names)]
+    return merged(found) if found else read_dictionary(path, sheets[0], names)
+
+
+def _codebook_sheets(path: Path, own_sheet: str | None) -> Sequence[str]:
+    """Return the names of the sheets that can be codebooks: those whose name says so, or else, in a workbook without
+    the table, all. Never the table's sheet: one of several, or the only one (an empty name).
+    """
+    from crowdgate.sources.excel import sheets
+
+    names = sheets(path)
+    if own_sheet is not None and len(names) == 1:
+        raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
+    named = [each for each in names if _CODEBOOK_SHEET.search(each) and each != own_sheet]
+    if not named and own_sheet is not None:
+        raise cannot_draft(path, "several sheets", "one sheet whose name has `codebook`, `dictionary` or `variables`")
+    return named or names
 
 
 def write_draft(path: Path, text: str) -> None:
@@ -194,7 +214,10 @@ def _csv(path: Path, relative: str, _: str) -> DraftSource:
     _check_names(path, names)
     settings = {} if delimiter == "," else {"delimiter": delimiter}
     if delimiter == ";":  # as in countries where a comma is the decimal mark
-        settings |= {"decimalMark": change("the mark in numbers: . or ,"), "dayForm": change(f"{ISO} or DD.MM.YYYY")}
+        settings |= {
+            "decimalMark": change("the mark in numbers: . or ,"),
+            "dayForm": change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}"),
+        }
     read = f"the header line of {path.name}"
     return DraftSource(read, relative, "csv", tuple(map(DraftColumn, names, [CellType.UNKNOWN] * len(names))), settings)
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from crowdgate.review.templates.codebook_values import ListedValues, special_codes, without_scale
+from crowdgate.review.templates.codebook_values import ListedValues, bare_label, special_codes, without_scale
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
 from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables
 
@@ -19,8 +19,9 @@ def labelled_variables(path: Path, relative: str, name: str) -> DraftSource:
 
 def _column(found: LabelledVariable) -> DraftColumn:
     """Return a variable as a column. Labels of a measured number name special codes."""
-    special = special_codes(found.values)
-    codes = tuple(code for code, _ in found.values) if special else ()
-    listed = ListedValues(missing=codes) if found.is_scale or special else without_scale(found.values)
+    values = tuple((code, bare_label(code, label)) for code, label in found.values)
+    special = special_codes(values)
+    codes = tuple(code for code, label in values if special_codes([(code, label)]))
+    listed = ListedValues(missing=codes) if found.is_scale or special else without_scale(values)
     missing = (*found.missing, *listed.missing)
     return DraftColumn(found.name, found.type, found.label, listed.values, missing=missing, unread=listed.unread)

@@ -1,0 +1,128 @@
+"""The words in names and labels of columns, in several languages, from which a draft guesses."""
+
+import re
+from unicodedata import combining, normalize
+
+from crowdgate.contracts.contract import Role
+
+ROLES = {
+    Role.DIRECT_IDENTIFIER: (
+        "id", "uuid", "guid", "ssn", "nhs", "bsn", "name", "firstname", "lastname", "surname", "forename", "email",
+        "mail", "phone", "telephone", "mobile", "address", "street", "passport", "iban", "username", "login", "person",
+        "patient", "respondent", "client", "member", "caseid", "pid", "idno", "patid", "patientid", "recordid", "patnr",
+        "fallnr", "fallnummer", "identification", "pat", "case", "fall", "record", "nachname", "vorname",
+        "aktenzeichen", "personalnummer", "staff", "hash", "nom", "prenom", "identifier", "hhid", "nino",
+        "personnummer", "personnr", "fodselsnummer", "fnr", "cpr", "cpf", "pesel", "dni", "curp", "mrn", "idnr",
+        "respnr", "hhnr", "lopenr", "lopnr", "lopenummer", "upn", "fiscale", "prontuario", "aadhaar", "identifiant",
+        "apellido", "apellidos", "naam", "achternaam", "voornaam", "strasse", "adresse", "direccion", "telefon",
+        "telefono", "svnr", "vsnr", "caseref",
+    ),
+    Role.SENSITIVE: (
+        "income", "wage", "wages", "salary", "earnings", "debt", "loan", "credit", "gain", "loss", "diagnosis", "icd",
+        "icd9", "icd10", "disease", "disorder", "illness", "hiv", "religion", "drug", "drugs", "alcohol", "smoker",
+        "pregnant", "pregnancy", "disability", "disabled", "offense", "offence", "crime", "charge", "sentence", "recid",
+        "recidivism", "treatment", "medication", "test", "result", "score", "grade", "cancer", "depression", "insulin",
+        "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension", "asthma", "diagnose", "krankheit",
+        "raucher", "einkommen", "revenu", "ingreso", "ingresos", "renda", "reddito", "inkomen", "fumatore", "fumador",
+        "inkomst", "inntekt", "diagnostico", "diagnosi", "diagnostic", "cid10", "cie10", "cim10", "lohn", "salario",
+        "salaire",
+    ),
+    Role.QUASI_IDENTIFIER: (
+        "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode", "postal",
+        "plz", "puma", "region", "county", "city", "town", "municipality", "district", "state", "province", "country",
+        "nationality", "citizenship", "citizen", "race", "ethnicity", "ethnic", "hispanic", "marital", "married",
+        "education", "educ", "schooling", "school", "occupation", "profession", "job", "industry", "workclass",
+        "employment", "household", "relationship", "children", "language", "date", "admitted", "admission", "ward",
+        "isced", "isco", "nace", "geschlecht", "alter", "geburtsdatum", "aufnahmedatum", "entlassdatum", "beruf",
+        "familienstand", "wohnort", "bundesland", "sexe", "sexo", "sesso", "geslacht", "kon", "kjonn", "leeftijd",
+        "edad", "idade", "eta", "alder", "plec", "nascita", "nacimiento", "nascimento", "naissance", "comune",
+        "municipio", "kommune",
+    ),
+}  # fmt: skip
+"""The words in names of columns that suggest a role, in order of precedence."""
+STOCK = {
+    "icd10": "icd-10", "icd": "icd-10", "icd9": "icd-9", "isced": "isced-2011", "isco": "isco-08", "nace": "nace-2",
+    "cid10": "icd-10", "cie10": "icd-10", "cim10": "icd-10", "country": "iso-3166", "nationality": "iso-3166",
+    "citizenship": "iso-3166",
+}  # fmt: skip
+"""The words in names of columns that suggest a stock classification."""
+ICD_10 = {"icd10", "cid10", "cie10", "cim10"}
+"""The words for the tenth edition of the ICD, whose first three characters are a category in each country."""
+STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
+"""The length of the codes of classifications whose tables often have longer ones."""
+NUMBERS = {
+    "id", "uuid", "guid", "nr", "no", "number", "nummer", "identification", "identifier", "ref", "reference",
+    "pseudonym", "pseudo", "identifiant", "identificador", "identificativo", "codice", "num",
+}  # fmt: skip
+"""The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
+NUMBERED = {
+    "household", "house", "hh", "dwelling", "family", "cluster", "serial", "interviewer", "unique", "pupil", "student",
+    "employee", "taxpayer", "customer", "participant", "subject", "account", "reference", "applicant", "applicants",
+    "ausweis", "ausweises", "reg", "register", "kunden", "mitglieds", "permit", "menage", "hogar", "vivienda",
+    "huishoud", "hushall", "husholdning", "haushalts", "insurance", "paciente", "paziente", "individu", "persona",
+    "personne",
+}  # fmt: skip
+"""The words for what has a number: `household number`, but not `number of household members`."""
+PERSONS = {
+    "person", "patient", "pat", "respondent", "client", "member", "pid", "patid", "patientid", "patnr", "staff",
+    "personalnummer", "pupil", "student", "employee", "taxpayer", "customer", "participant", "subject", "applicant",
+    "ssn", "nhs", "bsn", "passport", "persnr", "personid", "ausweis", "kunden", "mitglieds", "nino", "personnummer",
+    "personnr", "fodselsnummer", "fnr", "cpr", "cpf", "pesel", "dni", "curp", "mrn", "idnr", "respnr", "prontuario",
+    "aadhaar", "svnr", "vsnr", "fiscale", "paciente", "paziente",
+}  # fmt: skip
+"""The words of identifiers that stand for one person."""
+THINGS = {
+    "household", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall", "fallnr",
+    "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial", "caseref", "menage",
+    "hogar", "vivienda", "huishoud", "hushall", "husholdning", "haushalts", "hhnr",
+}  # fmt: skip
+"""The words of identifiers that stand for cases, records or several persons."""
+ENDS_IN_ID = re.compile(
+    r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
+)
+"""The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `arbeid` and `covid`."""
+_PARTS = {"full", "first", "last", "middle", "given", "family"}
+"""The words that say which name of a person a column holds."""
+LONGEST_NAME = 5
+"""The most words of a name, or a label, that can be that of an identifier."""
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek"}
+"""The words for ages."""
+NO_YEARS = {
+    "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",
+    "gruppe", "tagen", "tage", "monaten", "monate", "classe", "tranche", "grupo", "groep", "klasse", "jours", "mois",
+    "meses", "dias", "maanden", "dagen", "maneder", "manader", "dager", "grupa",
+}  # fmt: skip
+"""The words that say that an age is not in years."""
+DAYS = {
+    "date", "day", "dob", "birthday", "birthdate", "geburtsdatum", "aufnahmedatum", "entlassdatum", "datum", "fecha",
+    "dato", "nascita", "nacimiento", "nascimento", "naissance",
+}  # fmt: skip
+"""The words in names of columns that suggest days."""
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
+"""The letters that have no accent to leave out."""
+
+
+def column_words(name: str) -> set[str]:
+    """Return the words of a name, without the accents of its letters."""
+    plain = "".join(each for each in normalize("NFKD", name.translate(_LETTERS)) if not combining(each))
+    return set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", plain).lower()))
+
+
+def with_edition(text: str) -> str:
+    """Return a text in which the ICD and its edition are one word."""
+    return re.sub(r"(?i)\b(?:icd|cid|cie|cim)[- ]?(9|10)\b", r"icd\1", text)
+
+
+def role_of(words: set[str], *, listed: bool) -> Role | None:
+    """Return the role that words suggest. A column whose values are `listed` identifies nobody by itself."""
+    for role, known in ROLES.items():
+        if listed and role is Role.DIRECT_IDENTIFIER:
+            continue
+        hits = words & set(known)
+        is_number = len(words) <= LONGEST_NAME and bool(NUMBERS & words) and "of" not in words
+        hits |= words & NUMBERED if role is Role.DIRECT_IDENTIFIER and is_number else set()
+        if role is Role.DIRECT_IDENTIFIER and not (is_number or hits == words - _PARTS):
+            continue  # `name of country` names nobody
+        if hits:
+            return role
+    return None

@@ -1,0 +1,139 @@
+"""The headings of data dictionaries, in several languages, and the places of their columns."""
+
+import re
+from collections.abc import Sequence
+
+from crowdgate.review.templates.codebook_values import listed_values
+from crowdgate.review.templates.dictionary_types import stated_type
+from crowdgate.sources.table_header import CellType
+
+MOST_ROWS = 1000
+"""The number of rows below the headings from which the columns are recognized."""
+HEADINGS = {
+    "name": (
+        "variable / field name", "variable name", "field name", "column name", "variable", "varname", "field",
+        "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
+        "column heading", "heading", "item", "merkmal", "merkmalsname", "nom de la variable", "nom", "nombre", "nome",
+        "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna",
+    ),
+    "label": (
+        "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
+        "etichetta", "omschrijving", "etykieta", "etikett",
+    ),
+    "description": (
+        "description", "definition", "variable description", "beschreibung", "comment", "bemerkung", "descripción",
+        "descrição", "descrizione", "beskrivelse", "beskrivning", "opis", "notes", "remarks",
+    ),
+    "type": (
+        "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
+        "tipo", "tipo de dato", "tipo de dado", "datatyp", "datatype", "type de données",
+    ),
+    "check": ("text validation type or show slider number", "text validation type", "validation"),
+    "values": (
+        "values", "value labels", "choices calculations or slider labels", "select choices or calculations", "choices",
+        "codes", "code set", "code list", "codelist", "allowed values", "permissible values", "valid values",
+        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
+        "ausprägungen", "auspraegungen", "auspragungen", "wertelabels", "valid codes", "ausprägung", "schlüssel",
+        "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
+        "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode",
+    ),
+    "value label": (
+        "value label", "code label", "category label", "level label", "value description", "code description",
+        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext",
+    ),
+    "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
+    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
+    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis"),
+    "missing": (
+        "missing", "missing values", "missing codes", "missingvaluecodes", "missing value codes",
+        "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",
+        "valeurs manquantes", "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
+    ),
+    "identifier": ("identifier", "is identifier", "pii"),
+}  # fmt: skip
+"""The headings of data dictionaries, each in order of preference, without marks and in lower case."""
+
+_WORDS = {
+    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*",
+    "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse",
+    "values": r"values?|codes?|verdier|værdier|värden|koder|valores|valeurs|valori|waarden|werte|ausprägung\w*"
+    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici",
+    "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|rótulo|title|question|bezeichnung",
+    "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|opis",
+    "type": r"types?|tipo|datatyp\w*|formato?",
+}
+"""The words in other headings, in order of precedence."""
+_OTHERS = re.compile(
+    r"\b(examples?|samples?|defaults?|number|count|n|beispiele?|anzahl|ejemplos?|exemp[lo]es?|exemplos?|voorbeeld\w*)\b"
+)
+"""The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
+
+
+def known_headings(row: Sequence[str]) -> int:
+    """Return how many of the cells of a row are known headings."""
+    return len({each for known in HEADINGS.values() for each in known} & {*_folded(row)})
+
+
+def _folded(row: Sequence[str]) -> list[str]:
+    """Return the cells of a row without marks and in lower case."""
+    return [" ".join(re.sub(r"[^\w/ ]", " ", each.lower().replace("_", " ")).split()) for each in row]
+
+
+def _cells(rows: Sequence[Sequence[str]], at: int) -> list[str]:
+    """Return the cells of a column that are not empty."""
+    return [each[at].strip() for each in rows if at < len(each) and each[at].strip()]
+
+
+def _are_lists(cells: Sequence[str]) -> bool:
+    """Return whether most cells list values or state a range, and one has labels: else ranges may be those of years in
+    which a variable was asked, or of positions in a line.
+    """
+    found = [listed_values(each) for each in cells]
+    has_labels = any(label for each in found for _, label in each.values)
+    return has_labels and 2 * sum(bool(each.values or each.bounds) for each in found) > len(cells)
+
+
+def _are_types(cells: Sequence[str]) -> bool:
+    """Return whether most cells state a type."""
+    return 2 * sum(stated_type(each).type is not CellType.UNKNOWN for each in cells) > len(cells)
+
+
+def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[str]) -> dict[str, int]:
+    """Return the place of each known heading in a row; none if the row has no headings of a data dictionary. Columns
+    most of whose cells are lists of values, or types, need no known heading. `table` has names in lower case.
+    """
+    heads, rows = _folded(row), below[:MOST_ROWS]
+    name = _place_of_names(heads, rows, table)
+    if name is None:
+        return {}
+    found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
+    for key, are_those in (("values", _are_lists), ("type", _are_types)):
+        free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
+        fit = [at for at in free if key not in found and are_those(_cells(rows, at))]
+        found |= dict(zip([key], fit, strict=False))
+    return found if found.keys() & {"label", "description", "values", "type"} else {}
+
+
+def _by_heading(heads: Sequence[str]) -> dict[str, int]:
+    """Return the place of each heading that is known, or has a known word, except that of names."""
+    found = {
+        key: heads.index(next(each for each in known if each in heads))
+        for key, known in HEADINGS.items()
+        if key != "name" and any(each in heads for each in known)
+    }
+    for at, each in enumerate(heads):
+        key = next((key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)), None)
+        if key is not None and not _OTHERS.search(each) and key not in found and at not in found.values():
+            found[key] = at
+    return found
+
+
+def _place_of_names(heads: Sequence[str], rows: Sequence[Sequence[str]], table: frozenset[str]) -> int | None:
+    """Return the place of the names of variables: where most cells are names of the table, or else by a known heading;
+    None if there is neither.
+    """
+    hits = [sum(each.casefold() in table for each in _cells(rows, at)) for at in range(len(heads))]
+    known = [heads.index(each) for each in HEADINGS["name"] if each in heads]
+    others = [at for at, each in enumerate(heads) if each]
+    best = max([*known, *others], key=lambda at: hits[at], default=None)  # of equal ones the first, a known one
+    return best if best is not None and (hits[best] or known) else None
