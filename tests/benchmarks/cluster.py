@@ -18,7 +18,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks import people
 from tests.benchmarks.options import parse
 from tests.clusters import cluster
 
@@ -35,31 +34,43 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--persons", action="store_true", help="the privacy unit is a person")
-    parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
     options = parse(parser, rows=1000, runs=1)
-    if options.child:
-        print(json.dumps(_child(*options.child)))
+    if options.child or options.write:
+        print(json.dumps(_child(*options.child) if options.child else _write(*options.write)))
         return
     with tempfile.TemporaryDirectory() as folder:
         data, small = Path(folder) / "people.parquet", Path(folder) / "small.parquet"
         for path, rows in ((data, options.rows), (small, 1000)):
-            people.ROW_GROUP = min(people.ROW_GROUP, rows // PARTS)
-            people.write_people(path, rows)
+            _run("--write", path, rows)  # apart: a process starts with its parent's peak
         with cluster(options.workers) as made:
             persons = "persons" if options.persons else "rows"
             places = {"one process": "", f"{options.workers} workers": made.address}
             runs = [
-                {name: _run(data, small, Path(folder), persons, address) for name, address in places.items()}
+                {name: _released(data, small, folder, persons, address) for name, address in places.items()}
                 for _ in range(options.runs)
             ]
     _report(options, list(places), runs)
 
 
-def _run(data: Path, small: Path, folder: Path, persons: str, address: str) -> Run:
+def _run(*arguments: object) -> Run:
+    command = [sys.executable, "-m", "tests.benchmarks.cluster", *map(str, arguments)]
+    return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout))
+
+
+def _released(data: Path, small: Path, folder: str, persons: str, address: str) -> Run:
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        arguments = ["--child", data, small, scratch, persons, address]
-        command = [sys.executable, "-m", "tests.benchmarks.cluster", *map(str, arguments)]
-        return dict(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout))
+        return _run("--child", data, small, scratch, persons, address)
+
+
+def _write(path: str, rows: str) -> Run:
+    """Write a table of at least so many parts."""
+    from tests.benchmarks import people
+
+    people.ROW_GROUP = min(people.ROW_GROUP, int(rows) // PARTS)
+    people.write_people(Path(path), int(rows))
+    return {}
 
 
 def _child(data: str, small: str, folder: str, persons: str, address: str) -> Run:
@@ -72,9 +83,10 @@ def _child(data: str, small: str, folder: str, persons: str, address: str) -> Ru
     from crowdgate.releases import release as job
     from crowdgate.sampling import SecretKey
     from crowdgate.sources import files, parquet
+    from tests.benchmarks.people import make_people_workshop
 
     scratch = Path(folder)
-    policy = people.make_people_workshop(scratch / "w", Path(data), "0.5", persons=persons == "persons")
+    policy = make_people_workshop(scratch / "w", Path(data), "0.5", persons=persons == "persons")
     for slot, table in zip(SLOTS, (small, data), strict=True):
         for module in (files, parquet):
             vars(module)["PART_ROWS"] = pq.read_metadata(table).row_group(0).num_rows

@@ -41,7 +41,7 @@ V = TypeVar("V")
 ADDRESS = r"(tcp|tls)://[A-Za-z0-9._-]{1,255}:[0-9]{1,5}"
 """The address of a scheduler."""
 _OPTION = "--cluster"
-_SUMMANDS = 8
+SUMMANDS = 8
 """The most sums that one task adds up: more take more memory, fewer take more tasks."""
 _CONNECT = 10
 """Seconds for which a connection to the scheduler is tried."""
@@ -185,7 +185,7 @@ def _submit(
     ]
     counted, keys = [each.future for each in level], (f"crowdgate-add-{run}-{number}" for number in count())
     while len(level) > 1:
-        level = [_sum(client, level[at : at + _SUMMANDS], next(keys)) for at in range(0, len(level), _SUMMANDS)]
+        level = [_sum(client, level[at : at + SUMMANDS], next(keys)) for at in range(0, len(level), SUMMANDS)]
     return counted, level[0].future
 
 
