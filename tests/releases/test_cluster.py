@@ -30,7 +30,7 @@ from crowdgate.planning.plan import bundle_of
 from crowdgate.releases import release as job
 from crowdgate.sources import cluster as clusters
 from crowdgate.sources import open_source
-from crowdgate.sources.cluster import ClusterWarning, _answers, cluster_executor
+from crowdgate.sources.cluster import ClusterWarning, _answers, check_cluster, cluster_executor
 from crowdgate.sources.cluster_tasks import GroupCounts, WorkerState, add_groups, count_group, sealed, versions
 from crowdgate.sources.counting import CountingTask, _Counter
 from crowdgate.sources.source import TablePart
@@ -267,6 +267,14 @@ def test_a_worker_that_can_not_count_the_table_is_refused_in_one_sentence(
     said = capsys.readouterr().err
     assert f"--cluster: the worker {bad} {words}" in said
     assert MARK not in said
+
+
+def test_a_table_without_a_part_needs_no_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clusters, "_answers", lambda *_: (False, {ADDRESS: STATE}, {}))
+    empty: Any = SimpleNamespace(parts=())
+    counter: Any = lambda parts, _: len(parts)  # noqa: E731
+    check_cluster(ADDRESS, empty)
+    assert sum(cluster_executor(ADDRESS, None)(counter, empty.parts)) == 0  # type: ignore[arg-type]
 
 
 BLIND = "from crowdgate.sources import cluster_tasks; cluster_tasks.has_changed = lambda _: True\n"

@@ -69,7 +69,7 @@ def check_cluster(address: str, source: Source) -> None:
     files = [part for part in source.parts if isinstance(part, FilePart)]
     if len(files) < len(source.parts):
         raise _refused("a table that is not in files", "a table in files, or --workers in place of --cluster")
-    ends = sealed([files[0].slices[0], files[-1].slices[-1]])
+    ends = sealed([part.slices[at] for part, at in ((files[0], 0), (files[-1], -1))] if files else [])
     logs, states, unseen = _answers(address, ends)
     if not states:
         raise EnvironmentFault(f"{_OPTION}: no worker is connected to {address}; start workers, then run this again")
@@ -126,7 +126,7 @@ def cluster_executor(address: str, progress: Progress | None) -> Executor:
     """Return the executor that counts on the cluster of this scheduler."""
 
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
-        found = None if len(parts) == 1 else _counts_of_cluster(address, counter, parts, progress)
+        found = None if len(parts) < 2 else _counts_of_cluster(address, counter, parts, progress)
         if found is None:  # a small table, or a cluster that is lost
             yield counter(parts, progress)
             if len(parts) > 1:
