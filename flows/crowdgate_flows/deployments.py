@@ -22,13 +22,14 @@ from crowdgate.policy.files import Bundle
 @dataclass(frozen=True)
 class Binding:
     """The working copy, the policy file and the digest of its files that a deployment or one of its runs states, and
-    the anchors of a run.
+    the anchors and the cluster of a run.
     """
 
     policy: str
     working_copy: str | None = None
     policy_digest: str | None = None
     anchors: tuple[str, ...] = ()
+    cluster: str | None = None
 
     @property
     def file(self) -> Path:
@@ -49,7 +50,7 @@ def refuse_locked(run: Binding, *, charged: bool = True, **given: str | None) ->
     stated = _own_parameters()
     own = _of_policy(stated, run.policy)
     problems = [*_unbound(own, run, charged), *_locked(run, given)] if own.get("policy") else [_nameless()]
-    problems += _missing_anchors(stated, run.anchors)
+    problems += [*_missing_anchors(stated, run.anchors), *_other_cluster(stated, run.cluster)]
     if problems:
         raise ConfigurationError(problems)
 
@@ -73,6 +74,12 @@ def refuse_other_folder(working_copy: str | None, anchors: Sequence[str]) -> Non
 def _missing_anchors(own: Mapping[str, Any], anchors: Sequence[str]) -> Iterator[Problem]:
     if not {*(own.get("anchors") or ())} <= {*anchors}:
         yield _problem("anchors", "left out by the run of a deployment", "what the deployment states")
+
+
+def _other_cluster(own: Mapping[str, Any], cluster: str | None) -> Iterator[Problem]:
+    """Yield a problem if a run names another cluster, which would see the table's counts and run code here."""
+    if cluster is not None and cluster != own.get("cluster"):
+        yield _problem("cluster", "changed by the run of a deployment", "what the deployment states, or none")
 
 
 def _of_policy(own: Mapping[str, Any], policy: str) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ from crowdgate.policy.policy import parse_slot
 from crowdgate.releases.dry_run import DryRun
 from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.late_source import MOST_MINUTES
+from crowdgate.sources.cluster import ADDRESS
 from crowdgate_flows import tasks
 from crowdgate_flows.artifact import publish_page
 from crowdgate_flows.deployments import Binding, refuse_locked
@@ -33,6 +34,7 @@ Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
 Reason = Annotated[str, Field(min_length=1, max_length=1000, pattern=r"\S")]
 Minutes = Annotated[int, Field(ge=0, le=MOST_MINUTES)]
 Workers = Annotated[int, Field(ge=1, le=MOST_WORKERS)]
+Cluster = Annotated[str, Field(pattern=f"^{ADDRESS}$")]
 Anchor = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,8}:[0-9a-f]{64}$")]
 End = Result | CrowdgateError
 
@@ -52,11 +54,12 @@ class RunParameters:
     anyway: str | None = None
     wait: int = 0
     workers: int = 1
+    cluster: str | None = None
 
     @property
     def binding(self) -> Binding:
-        """The policy, the digest of its files and the anchors, as this run states them."""
-        return Binding(self.policy, self.working_copy, self.policy_digest, self.anchors)
+        """The policy, the digest of its files, the anchors and the cluster, as this run states them."""
+        return Binding(self.policy, self.working_copy, self.policy_digest, self.anchors, self.cluster)
 
 
 def run_policy(stated: RunParameters) -> End | DryRun:
@@ -85,7 +88,7 @@ def _request(stated: RunParameters) -> Request:
     at, held = None if stated.as_of else _scheduled(), flow_run.id
     return Request(
         *places, holder=held, anchors=stated.anchors, anyway=stated.anyway, at=at, wait=stated.wait,
-        workers=stated.workers,
+        workers=stated.workers, cluster=stated.cluster,
     )  # fmt: skip
 
 
@@ -97,7 +100,7 @@ def steps(request: SealedValue[Request]) -> End | DryRun:
     reserved = tasks.reserve(SealedValue(run)).value
     if isinstance(reserved, End):
         return reserved
-    ready = tasks.protect(SealedValue(reserved), request.value.workers).value
+    ready = tasks.protect(SealedValue(reserved), request.value.workers, request.value.cluster).value
     if isinstance(ready, End):
         return ready
     return tasks.publish(SealedValue(reserved), SealedValue(ready)).value

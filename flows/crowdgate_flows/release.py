@@ -15,7 +15,18 @@ from crowdgate.releases.dry_run import DryRun
 from crowdgate.settings import ledger_url
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate_flows.paths import Digest, FilePath
-from crowdgate_flows.policy_run import Anchor, End, Minutes, Reason, RunParameters, Slot, Workers, run_policy, state_of
+from crowdgate_flows.policy_run import (
+    Anchor,
+    Cluster,
+    End,
+    Minutes,
+    Reason,
+    RunParameters,
+    Slot,
+    Workers,
+    run_policy,
+    state_of,
+)
 from crowdgate_flows.run_name import run_name
 
 _ENDS: ContextVar[list[End] | None] = ContextVar("ends", default=None)
@@ -36,6 +47,7 @@ def release(
     anyway: Reason | None = None,
     wait: Minutes = 0,
     workers: Workers = 1,
+    cluster: Cluster | None = None,
 ) -> State[None]:
     """Make one release. Prefect's form for a run shows what is written below of each parameter.
 
@@ -54,10 +66,11 @@ def release(
         anyway: The reason for a release that past runs would hold. No deployment may set it.
         wait: The minutes for which a late table, or a fault of the machine, is tried again before the charge.
         workers: The number of processes that count the table. No result depends on it.
+        cluster: A Dask scheduler whose workers count the table instead. Bound to the deployment.
     """
     disable_core_dumps()
     places = (policy, as_of, input_path, to, ledger, working_copy)
-    end = run_policy(RunParameters(*places, tuple(anchors or ()), policy_digest, anyway, wait, workers))
+    end = run_policy(RunParameters(*places, tuple(anchors or ()), policy_digest, anyway, wait, workers, cluster))
     ends = _ENDS.get()
     if ends is not None and not isinstance(end, DryRun):
         ends.append(end)
@@ -85,6 +98,7 @@ def run_release(request: Request) -> Result:
             anyway=request.anyway,
             wait=request.wait,
             workers=request.workers,
+            cluster=request.cluster,
             return_state=True,
         )
     except Exception as error:  # Prefect's own, such as a server out of reach; the flow's errors are in `ends`

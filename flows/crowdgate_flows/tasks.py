@@ -29,7 +29,7 @@ from crowdgate.releases.late_source import when_ready
 from crowdgate.releases.whole_releases.audits import playable
 from crowdgate.review.files import LintedFile
 from crowdgate.review.files import lint as lint_file
-from crowdgate.sources.workers import executor_of
+from crowdgate.sources.executors import executor_for
 from crowdgate_flows.end_states import NORMAL
 
 P = ParamSpec("P")
@@ -96,11 +96,13 @@ def reserve(run: SealedValue[Run]) -> SealedValue[ReservedRun | Result]:
 
 
 @_step
-def protect(reserved: SealedValue[ReservedRun], workers: int = 1) -> SealedValue[CommittedRelease | Result]:
+def protect(
+    reserved: SealedValue[ReservedRun], workers: int = 1, cluster: str | None = None
+) -> SealedValue[CommittedRelease | Result]:
     """Run all steps from reading to the ledger's commitment as one task: a crash must not show how far it came. The
-    workers are processes, no tasks: their number of parts and their durations reach no server.
+    workers are no tasks of Prefect: their number of parts and their durations do not reach its server.
     """
-    with executor_of(workers) as executor:
+    with executor_for(workers, cluster) as executor:
         return SealedValue(job.conclude(reserved.value, draw_key(), announce=announce, executor=executor))
 
 

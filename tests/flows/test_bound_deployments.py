@@ -28,6 +28,9 @@ PARAMETERS = ("policy", "working_copy", "policy_digest", "to", "input_path", "le
 Own = dict[str, Any]
 
 
+CLUSTER = "tcp://127.0.0.1:8786"
+
+
 @pytest.fixture
 def own(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Own:
     """The parameters of the deployment of the workshop's policy. The current run is one of it."""
@@ -100,6 +103,14 @@ def test_a_changed_file_of_the_policy_needs_a_new_deployment(own: Own, workshop:
     with pytest.raises(ConfigurationError) as error:
         refuse_locked(binding(own))
     assert bundle_of(workshop.policy).digest in str(error.value)
+
+
+def test_a_run_counts_on_the_cluster_of_its_deployment_or_on_none(own: Own) -> None:
+    assert refused(replace(binding(own), cluster=CLUSTER)) == ["cluster"]
+    own["cluster"] = CLUSTER
+    for cluster in (None, CLUSTER):
+        refuse_locked(replace(binding(own), cluster=cluster))
+    assert refused(replace(binding(own), cluster=CLUSTER.replace("127", "126"))) == ["cluster"]
 
 
 @pytest.mark.parametrize("several", [False, True])

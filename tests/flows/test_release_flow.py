@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -30,7 +31,9 @@ from crowdgate.sampling import SecretKey
 from crowdgate_flows import policy_run, tasks
 from crowdgate_flows import release as flow_file
 from crowdgate_flows.tasks import SealedValue
+from tests.clusters import cluster
 from tests.flows.server import Server
+from tests.releases.test_partitions import small_parts, ten_parts
 from tests.workshop import Workshop, crowdgate
 
 SLOT = "2030-01-01"
@@ -135,6 +138,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
         "anyway",
         "wait",
         "workers",
+        "cluster",
     }
 
 
@@ -152,17 +156,25 @@ def _unplaced(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.thorough
-def test_the_flow_stages_the_same_bytes_as_the_job(
-    workshop: Workshop, again: Callable[[], None], server: Server
+def test_the_flow_stages_the_same_bytes_as_the_job_and_on_a_cluster_too(
+    workshop: Workshop, again: Callable[[], None], server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A cluster that is not used is a warning, which is an error here."""
     del server
     workshop.edit(workshop.policy, CHARGED, "")
     again()
-    request = Request(workshop.policy, SLOT)
+    small_parts(monkeypatch)
+    (data := tmp_path / "data").mkdir()
+    with cluster(1) as made:
+        _same_bytes(workshop, again, Request(workshop.policy, SLOT, input=ten_parts(data)), made.address)
+
+
+def _same_bytes(workshop: Workshop, again: Callable[[], None], request: Request, address: str) -> None:
     staged = []
     runs: list[Callable[[], object]] = [
         lambda: job.release(request, _injected),
         lambda: flow_file.run_release(request),
+        lambda: flow_file.run_release(replace(request, cluster=address)),
     ]
     for run in runs:
         again()
@@ -173,7 +185,7 @@ def test_the_flow_stages_the_same_bytes_as_the_job(
         (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{SLOT}")
         staged.append(_unplaced(folder))
         assert not workshop.release_dir(SLOT).exists()
-    assert staged[0] == staged[1]
+    assert staged[0] == staged[1] == staged[2]
     files = {"README.md", "counts.csv", "data.csv", "data.parquet", "dictionary.csv", "manifest.json"}
     assert set(staged[0]) == files
 

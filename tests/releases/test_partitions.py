@@ -108,18 +108,18 @@ def small_parts(patch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def backwards_executor(_: int) -> Iterator[ExecutorFor]:
+def backwards_executor(*_: object) -> Iterator[ExecutorFor]:
     yield backwards
 
 
 def other_workers(patch: pytest.MonkeyPatch) -> None:
     small_parts(patch)
-    patch.setattr(job, "executor_of", backwards_executor)
+    patch.setattr(job, "executor_for", backwards_executor)
 
 
 def two_workers(patch: pytest.MonkeyPatch) -> None:
     small_parts(patch)
-    patch.setattr(job, "executor_of", lambda _: executor_of(2))
+    patch.setattr(job, "executor_for", lambda *_: executor_of(2))
 
 
 DYING = """\
@@ -135,7 +135,7 @@ worker.main()
 def three_dying_workers(patch: pytest.MonkeyPatch) -> None:
     small_parts(patch)
     patch.setattr(workers, "_COMMAND", (sys.executable, "-c", DYING))
-    patch.setattr(job, "executor_of", lambda _: executor_of(3))
+    patch.setattr(job, "executor_for", lambda *_: executor_of(3))
 
 
 def recorded(values: Any, sensitivity: int, _: object) -> Any:
@@ -143,9 +143,12 @@ def recorded(values: Any, sensitivity: int, _: object) -> Any:
     return values + sensitivity * (np.arange(values.size).reshape(values.shape) * 7 % 11 - 5)
 
 
-def staged(workshop: Workshop, slot: str, path: Path | None = None) -> dict[str, bytes]:
+def staged(workshop: Workshop, slot: str, path: Path | None = None, cluster: str | None = None) -> dict[str, bytes]:
     with pytest.raises(EnvironmentFault, match="injected"):
-        job.release(Request(workshop.policy, slot, input=path), lambda: SecretKey(bytes(range(32)), injected=True))
+        job.release(
+            Request(workshop.policy, slot, input=path, cluster=cluster),
+            lambda: SecretKey(bytes(range(32)), injected=True),
+        )
     (folder,) = (workshop.root / "releases" / STAGING).glob(f"*~clinic~1~{slot}")
     return {
         each.name: each.read_bytes() for each in folder.iterdir() if each.name not in ("README.md", "manifest.json")

@@ -14,6 +14,7 @@ GUIDES = [
     "data_contracts/README.md",
     "data_contracts/guide/databases.md",
     "flows/README.md",
+    "flows/guide/cluster.md",
     "flows/guide/operator.md",
     "pipeline/README.md",
     "pipeline/STABILITY.md",
@@ -27,6 +28,7 @@ FOR_USERS = (
     "data_contracts/README.md",
     "data_contracts/guide/databases.md",
     "flows/README.md",
+    "flows/guide/cluster.md",
     "flows/guide/operator.md",
     "pipeline/operations.md",
 )

@@ -1,16 +1,26 @@
 """The command that shows the guarantee and the privacy cost of a policy."""
 
+import re
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crowdgate.cli.options import AsJson
 from crowdgate.cli.output import print_report
+from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.forecast.compare import compare as compare_kinds
 from crowdgate.forecast.outlook import outlook
 from crowdgate.forecast.target_search import TargetRequest, target_answers
+from crowdgate.limits import MOST_WORKERS
 from crowdgate.pages.plan import PlanReport
+
+if TYPE_CHECKING:
+    from crowdgate.forecast.computing_cost import ComputingCost
+    from crowdgate.kind.plan import Plan
+
+MOST_ROWS = 10**15
 
 
 def plan(
@@ -43,6 +53,16 @@ def plan(
         int | None,
         typer.Option("--releases", metavar="N", help="Say whether the budget left pays for so many.", min=1),
     ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", metavar="N", min=1, max=MOST_WORKERS, help="Estimate time and memory with N workers."
+        ),
+    ] = None,
+    table_rows: Annotated[
+        str | None,
+        typer.Option("--table-rows", metavar="N", help="Rows of that table (1e9); by default the contract's limit."),
+    ] = None,
     best: Annotated[
         bool, typer.Option("--best", help="Search for the policies with the least error on the contract's analyses.")
     ] = False,
@@ -58,7 +78,29 @@ def plan(
     asked = TargetRequest(within, above, rows, keep)
     found = outlook(policy, source, asked.columns)
     beside = compare_kinds(found.plan, found.figures.prior, found.forecast) if compare else None
-    print_report(PlanReport(found, list(target_answers(found, asked)), beside, releases).report(), page, as_json)
+    cost = _cost(found.plan, table_rows, workers)
+    print_report(PlanReport(found, list(target_answers(found, asked)), beside, releases, cost).report(), page, as_json)
+
+
+def _cost(planned: "Plan", rows: str | None, workers: int | None) -> "ComputingCost | None":
+    """Return the estimated cost of computing the release, if it is requested. Raises ConfigurationError."""
+    if rows is None and workers is None:
+        return None
+    from crowdgate.forecast.computing_cost import computing_cost
+
+    stated = planned.bundle.contract.rows_at_most if rows is None else whole_number(rows)
+    if stated is None or not 1 <= stated <= MOST_ROWS:
+        expected = f"a whole number such as 1e9, at most {MOST_ROWS:.0e}"
+        raise ConfigurationError(Problem("command line", None, "--table-rows", str(rows or "no number"), expected))
+    return computing_cost(planned, stated, workers or 1)
+
+
+def whole_number(text: str) -> int | None:
+    """Return the whole number that a text states, also with an exponent; None if it is none."""
+    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{1,15})?(e[0-9]{1,2})?", text):
+        return None
+    number = Fraction(text)
+    return int(number) if number.denominator == 1 else None
 
 
 def _best(policy: Path, source: Path | None, write: bool, page: Path | None, as_json: bool) -> None:

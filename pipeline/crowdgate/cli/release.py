@@ -59,6 +59,9 @@ def release(
     workers: Annotated[
         int, typer.Option("--workers", metavar="N", min=1, max=MOST_WORKERS, help="Processes that count the table.")
     ] = 1,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", metavar="URL", help="A Dask scheduler whose workers count the table.")
+    ] = None,
     prefect: Annotated[bool, typer.Option("--prefect", help="Run as a Prefect flow.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -81,6 +84,7 @@ def release(
             at=at,
             wait=wait,
             workers=workers,
+            cluster=cluster,
         )
         for policy in policies
     ]

@@ -150,6 +150,12 @@ class Kind(ABC, Generic[S, M, C, P, X]):
         del mechanism
         return iter(())
 
+    def release_seconds(self, rows: int, cells: int) -> float | None:
+        """CPU seconds from the counts of a table to the files, by its rows and the cells of all views, from measured
+        unit costs; None (unknown) unless a kind estimates them."""
+        del rows, cells
+        return None
+
     def numeric_columns(self, mechanism: M) -> frozenset[str]:
         """Columns whose numbers are published as sums, means or quantiles; none unless a kind publishes some."""
         del mechanism

@@ -41,8 +41,8 @@ class Request:
     slot was asked: with a calendar its period decides the slot. `wait` is the number of minutes for which a table that
     is missing, or a fault of the machine, is tried again before the charge. `classes` are the class sizes of a public
     table, for a simulated run in a copy without this table; None where a release counts itself. `table` is an Arrow
-    table in place of the contract's. `workers` is the number of processes that count the table; no result depends on
-    it.
+    table in place of the contract's. `workers` is the number of processes that count the table, `cluster` the address
+    of a Dask scheduler whose workers count it instead; no result depends on them.
     """
 
     policy: Path
@@ -58,6 +58,7 @@ class Request:
     classes: Mapping[frozenset[str], ClassSizes] | None = None
     table: ArrowTable | None = field(default=None, repr=False)
     workers: int = 1
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)

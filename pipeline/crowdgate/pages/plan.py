@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.accounting.pso_curve import STATED_DIVISORS
 from crowdgate.forecast.compare import KindComparison
@@ -20,6 +20,9 @@ from crowdgate.planning.budget_left import guarantee_sentences, informed_text
 from crowdgate.planning.cost_text import cost_rows
 from crowdgate.planning.policy_band import PolicyOutcome, policy_band
 from crowdgate.report.report import Report
+
+if TYPE_CHECKING:
+    from crowdgate.forecast.computing_cost import ComputingCost
 
 WEIGHTS = tuple(f"at the weight 1/({divisor:,} n)" for divisor in STATED_DIVISORS)
 BY_WEIGHT = (
@@ -38,12 +41,13 @@ TOO_LITTLE = (
 @dataclass(frozen=True, eq=False)
 class PlanReport:
     """The outlook of a policy with optional parts: answers to targets, a comparison with other kinds of release, and a
-    number of `releases` that the budget should pay for."""
+    number of `releases` that the budget should pay for, the `cost` of computing one."""
 
     found: Outlook
     answers: Sequence[TargetAnswer] = ()
     beside: KindComparison | None = None
     releases: int | None = None
+    cost: "ComputingCost | None" = None
 
     def report(self) -> Report:
         """Return the outlook as a report for terminal, page and JSON."""
@@ -66,7 +70,10 @@ class PlanReport:
         wishes = {"wishes": [answer.to_json() for answer in self.answers]} if self.answers else {}
         left = self.found.standing.left
         many = {} if self.releases is None else {"releases": left.several_json(self.releases)}
-        return {**self.found.to_json(), **compared, **wishes, **many}
+        cost = (
+            {} if self.cost is None else {"computing": {**asdict(self.cost), "bottleneck": self.cost.bottleneck.name}}
+        )
+        return {**self.found.to_json(), **compared, **wishes, **many, **cost}
 
     def _sections(self) -> Iterator[Section]:
         found = self.found
@@ -78,6 +85,8 @@ class PlanReport:
             yield Section(sentences=found.standing.left.several_text(self.releases, found.plan))
         if found.standing.refused is not None:
             yield Section(sentences=[f"Refused: {found.standing.refused}."])
+        if self.cost is not None:
+            yield _computing(self.cost)
         gates = ((each.gate, each.probability()) for each in found.chances.gates)
         yield table_section("Gates", ("gate", "probability of passing"), gates)
         yield from _figures(found.forecast.figures)
@@ -90,6 +99,17 @@ class PlanReport:
         yield from map(_target, self.answers)
         if self.beside is not None:
             yield _comparison(self.beside)
+
+
+def _computing(cost: "ComputingCost") -> Section:
+    """Return the estimated cost of computing the release, with its bottleneck."""
+    from crowdgate.forecast.computing_cost import lines
+    from crowdgate.kind.unit_costs import MEASURED
+
+    told = f"{cost.rows:,} rows, {cost.workers} workers with a core each. Unit costs were measured on {MEASURED}."
+    unknown = " The time of a step is unknown." if cost.seconds is None else ""
+    points = [f"{label}: {text}" for label, text in lines(cost)]
+    return Section("Time and memory", [f"{told} The bottleneck is: {cost.bottleneck.name}.{unknown}"], points)
 
 
 def _guarantee(found: Outlook) -> list[str]:

@@ -58,9 +58,9 @@ from crowdgate.sampling import SecretKey
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, Executor, ExecutorFor, count_table, histograms, serial
 from crowdgate.sources.engine import Ask, engine
+from crowdgate.sources.executors import check_executor, executor_for
 from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.rules import row_rules_hold, run_rules
-from crowdgate.sources.workers import executor_of
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.system.regular_files import holds_url
@@ -81,7 +81,7 @@ def release(
     announce: Announce | None = None,
 ) -> Result:
     """Run one release from its policy file to its end. Raises a CrowdgateError if it can't end in a verdict."""
-    with executor_of(request.workers) as executor:
+    with executor_for(request.workers, request.cluster) as executor:
         run = when_ready(request, prepare)
         if isinstance(run, Result):
             return run
@@ -158,6 +158,7 @@ def prepare(request: Request) -> Run | Result:
     staging.check_manifest_fits(plan, name, slot)
     use_arrow_without_pandas()
     source = open_source(bundle.contract, plan.columns, request.input if request.table is None else request.table)
+    check_executor(request.workers, request.cluster, source)
     register, known = counted_register(plan), evidence(plan, ledger, slot)
     run = (plan, slot, name, ledger, source, root, root / name, request.holder or secrets.token_hex(8))
     return claim_destination(Run(*run, known.audits, known.records, register, approvals))

@@ -155,8 +155,8 @@ def _merged(partials: Iterable[PartialCounts], task: CountingTask) -> PartialCou
         held.append(each)
         least = 0 if each.people is None else _ENTRIES
         if sum(map(_size, held[1:])) >= max(_size(held[0]), least):
-            held = [_sum(held)]
-    return _sum(held)
+            held = [added(held)]
+    return added(held)
 
 
 def _empty_partial(task: CountingTask) -> PartialCounts:
@@ -170,8 +170,10 @@ def _size(partial: PartialCounts) -> int:
     return sum(map(len, partial.histograms.values())) + (len(partial.people.counts) if partial.people else 0)
 
 
-def _sum(partials: list[PartialCounts]) -> PartialCounts:
-    """Return the sum of the PartialCounts, and empty the list, so that their memory is free where it is needed."""
+def added(partials: list[PartialCounts]) -> PartialCounts:
+    """Return the sum of the PartialCounts (at least one), and empty the list, so that their memory is free where it is
+    needed.
+    """
     facts = TableFacts()
     for each in partials:
         facts.add(each.facts)

@@ -87,7 +87,7 @@ class FilePart:
             for batch in _guarded(each, self._batches(each, columns, unique)):
                 yield replace(batch, done=before + batch.done)
             before += each.size
-            if _has_changed(each):
+            if has_changed(each):
                 raise table_changed()
         return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
 
@@ -225,7 +225,7 @@ def _guarded(part: Slice, batches: Iterator[Batch]) -> Iterator[Batch]:
             batch = next(batches, None)
         except Exception:
             failed = True
-        if failed and _has_changed(part):
+        if failed and has_changed(part):
             raise table_changed()
         if failed:
             raise FileFault(f"{part.path.name}: the file can't be read to its end")
@@ -241,5 +241,6 @@ def _stamp(path: Location) -> Stamp | None:
         return None
 
 
-def _has_changed(part: Slice) -> bool:
+def has_changed(part: Slice) -> bool:
+    """Return whether the file of a slice is other than when the table was opened, or can't be seen."""
     return _stamp(part.path) != part.stamp

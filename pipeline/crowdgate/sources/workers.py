@@ -22,7 +22,7 @@ from crowdgate.sources.source import TablePart
 from crowdgate.system.child_environment import without_secrets
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.worker")
-_GROUPS_PER_WORKER = 4
+GROUPS_PER_WORKER = 4
 """More groups keep all workers busy to the end; each costs its own merge."""
 _Worker = Popen[bytes]
 _Group = list[TablePart]
@@ -58,7 +58,7 @@ def _variables(parts: Sequence[TablePart]) -> dict[str, str]:
 
 def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
     def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
-        groups, done = part_groups(parts, _GROUPS_PER_WORKER * len(started)), 0
+        groups, done = part_groups(parts, GROUPS_PER_WORKER * len(started)), 0
         if len(groups) == 1:  # a small table, a database or a stream: it may exist in this process only
             yield counter(parts, progress)
             return

@@ -27,8 +27,10 @@ POSTGRES_TABLES = Extra("postgres", "adbc_driver_postgresql", "the ADBC driver f
 S3 = Extra("s3", "obstore", "obstore")
 EXCEL = Extra("excel", "fastexcel", "fastexcel")
 STATISTICS = Extra("statistics", "pyreadstat", "pyreadstat")
+DASK = Extra("dask", "distributed", "Dask")
 EXTRAS = (
     RELEASE, EXPECTATIONS, PREFECT, FRAMES, PAGE, AUDIT, DUCKDB, POSTGRES, POSTGRES_TABLES, S3, EXCEL, STATISTICS,
+    DASK,
 )  # fmt: skip
 
 

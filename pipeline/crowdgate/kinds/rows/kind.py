@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
+from crowdgate.kind.unit_costs import UNITS
 from crowdgate.mechanisms.rows.charge_names import CHOICE_PART, JOINT_PART, MARGINS_PART
 from crowdgate.mechanisms.rows.spec import SafeKAnonymity
 
@@ -168,6 +169,10 @@ class RowsKind(Kind[SafeKAnonymity, "SafeK", "RowsCandidate", "PublishedRows", "
         from crowdgate.kinds.rows.plan import guarantee_text
 
         return guarantee_text(mechanism, guarantee)
+
+    def release_seconds(self, rows: int, cells: int) -> float | None:
+        del cells
+        return rows * UNITS.sampled_row
 
     def notes(self, mechanism: SafeK) -> list[str]:
         from crowdgate.kinds.rows.plan import notes

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.candidate import Candidate, OutputType, Static
 from crowdgate.kind.kind import Allowance, Formats, Histograms, Json, Kind, KindPage, Planning, Sections
+from crowdgate.kind.unit_costs import UNITS
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 
 if TYPE_CHECKING:
@@ -159,6 +160,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.joint_cost import joint_epsilon
 
         return joint_epsilon(mechanism.mechanism, guarantee)
+
+    def release_seconds(self, rows: int, cells: int) -> float | None:
+        del rows
+        return cells * UNITS.noisy_cell
 
     def notes(self, mechanism: TablesPlan) -> list[str]:
         from crowdgate.kinds.tables.plan import notes

@@ -45,12 +45,12 @@ class RetentionTable:
 
     def __call__(self, sizes: Integers) -> Integers:
         """Return the expected number of retained rows, in units of the table, for each of these class sizes."""
-        return self.curve[np.minimum(sizes, len(self.curve) - 1)] + self.slope * sizes
+        return self.curve.take(sizes, mode="clip") + self.slope * sizes
 
     def total(self, sizes: Integers, rows: int) -> int:
         """Return the expected number of retained rows, in units of the table, of all these classes together. `rows` is
         the sum of the class sizes."""
-        return int(self.curve[np.minimum(sizes, len(self.curve) - 1)].sum()) + self.slope * rows
+        return int(self.curve.take(sizes, mode="clip").sum()) + self.slope * rows
 
 
 def retention_table(k: int, beta: Fraction, most: int) -> RetentionTable:

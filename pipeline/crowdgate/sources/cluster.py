@@ -1,0 +1,213 @@
+"""Counting on a Dask cluster.
+
+The workers count groups of successive parts and add up their counts in a tree. This process gets one sum, and counts
+the groups that are missing in it: all of them if the cluster is lost. Keys of tasks are random.
+"""
+
+import re
+import secrets
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import count
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.sources.cluster_tasks import (
+    GroupCounts,
+    Sealed,
+    WorkerState,
+    add_groups,
+    copy,
+    count_group,
+    logs_messages,
+    sealed,
+    unseen_files,
+    versions,
+    worker_state,
+)
+from crowdgate.sources.counting import Counter, Executor, PartialCounts, Progress
+from crowdgate.sources.files import FilePart
+from crowdgate.sources.source import Source, TablePart
+from crowdgate.sources.workers import GROUPS_PER_WORKER, part_groups
+from crowdgate.system.extras import DASK, need
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+V = TypeVar("V")
+ADDRESS = r"(tcp|tls)://[A-Za-z0-9._-]{1,255}:[0-9]{1,5}"
+"""The address of a scheduler."""
+_OPTION = "--cluster"
+SUMMANDS = 8
+"""The most sums that one task adds up: more take more memory, fewer take more tasks."""
+_CONNECT = 10
+"""Seconds for which a connection to the scheduler is tried."""
+_LOGS = "logs messages, which hold confidential counts; set the level of its logger distributed to info"
+_POLL = 0.1
+"""Seconds between two looks at the tasks."""
+_WITHOUT_WORKERS = 60
+"""Seconds without any worker after which the cluster is lost."""
+_ByWorker: TypeAlias = Mapping[str, V]
+
+
+class ClusterWarning(UserWarning):
+    """This process has counted what the cluster lost. The result is the same."""
+
+
+def check_cluster(address: str, source: Source) -> None:
+    """Check that a cluster can count a table, before anything is charged: its workers are there, have the versions of
+    this process, write no results to their disks or logs, and see the first and the last file as this process does.
+
+    Raises ConfigurationError for an address or a table that is not supported, EnvironmentFault for a faulty cluster.
+    """
+    need(DASK, _OPTION)
+    if not re.fullmatch(ADDRESS, address):
+        raise _refused(repr(address), "tcp://HOST:PORT or tls://HOST:PORT")
+    files = [part for part in source.parts if isinstance(part, FilePart)]
+    if len(files) < len(source.parts):
+        raise _refused("a table that is not in files", "a table in files, or --workers in place of --cluster")
+    ends = sealed([part.slices[at] for part, at in ((files[0], 0), (files[-1], -1))] if files else [])
+    logs, states, unseen = _answers(address, ends)
+    if not states:
+        raise EnvironmentFault(f"{_OPTION}: no worker is connected to {address}; start workers, then run this again")
+    if logs:
+        raise EnvironmentFault(f"{_OPTION}: the scheduler {_LOGS}")
+    for worker, state in sorted(states.items()):
+        _check_worker(f"{_OPTION}: the worker {worker}", state, unseen.get(worker, ()))
+
+
+def _refused(found: str, expected: str) -> ConfigurationError:
+    return ConfigurationError(Problem("command line", None, _OPTION, found, expected))
+
+
+def _answers(address: str, ends: Sealed) -> tuple[bool, _ByWorker[WorkerState | Exception], _ByWorker[list[str]]]:
+    """Return whether the scheduler logs messages, the states of the workers, and the files that each does not see."""
+    try:
+        with _connected(address) as client:
+            logs: bool = client.run_on_scheduler(logs_messages)
+            states: _ByWorker[WorkerState | Exception] = client.run(worker_state, on_error="return")
+            if logs or any(isinstance(each, Exception) or each.logs_messages for each in states.values()):
+                return logs, states, {}
+            return logs, states, client.run(unseen_files, ends)
+    except Exception as error:  # its text is of another machine
+        trouble = type(error).__name__
+    asked = f"no answer from the scheduler at {address} ({trouble})"
+    raise EnvironmentFault(f"{_OPTION}: {asked}; is it running, with Crowdgate installed?")
+
+
+def _check_worker(place: str, state: WorkerState | Exception, unseen: Sequence[str]) -> None:
+    """Raise EnvironmentFault for a worker that can't count the table."""
+    if isinstance(state, Exception):
+        raise EnvironmentFault(f"{place} can't run Crowdgate ({type(state).__name__}); install the same version there")
+    if state.versions != versions():
+        there, here = (" and Python ".join(each) for each in (state.versions, versions()))
+        raise EnvironmentFault(f"{place} has Crowdgate {there}; expected Crowdgate {here}, as here")
+    if state.may_spill:
+        wanted = "set distributed.worker.memory.target and distributed.worker.memory.spill to False there"
+        raise EnvironmentFault(f"{place} may write confidential counts to its disk; {wanted}")
+    if state.logs_messages:
+        raise EnvironmentFault(f"{place} {_LOGS}")
+    if unseen:
+        raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; mount its folder there")
+
+
+@contextmanager
+def _connected(address: str) -> "Iterator[Client]":
+    from distributed import Client
+
+    with Client(address, timeout=_CONNECT, set_as_default=False, direct_to_workers=False) as client:
+        yield client
+
+
+def cluster_executor(address: str, progress: Progress | None) -> Executor:
+    """Return the executor that counts on the cluster of this scheduler."""
+
+    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
+        found = None if len(parts) < 2 else _counts_of_cluster(address, counter, parts, progress)
+        if found is None:  # a small table, or a cluster that is lost
+            yield counter(parts, progress)
+            if len(parts) > 1:
+                _warn("the table")
+            return
+        groups, total = found
+        if total.counts is not None:
+            yield total.counts
+        for number in sorted(total.missing):
+            yield counter(groups[number], None)
+        if total.missing:
+            _warn("all parts of the table")
+
+    return run
+
+
+def _warn(what: str) -> None:
+    warnings.warn(f"{_OPTION}: the cluster did not count {what}; this process did", ClusterWarning, stacklevel=2)
+
+
+def _counts_of_cluster(
+    address: str, counter: Counter, parts: Sequence[TablePart], progress: Progress | None
+) -> tuple[list[list[TablePart]], GroupCounts] | None:
+    """Return the groups of parts and the sum of their counts. None if the cluster is lost."""
+    try:
+        with _connected(address) as client:
+            groups = part_groups(parts, GROUPS_PER_WORKER * sum(client.nthreads().values()))
+            counted, total = _submit(client, counter, groups)
+            sizes = [sum(part.size for part in group) for group in groups]
+            _wait(client, total, list(zip(counted, sizes, strict=True)), progress)
+            found: GroupCounts = total.result().value
+            return groups, found
+    except Exception:  # Dask's own, and its text is of another machine
+        return None
+
+
+@dataclass(frozen=True)
+class _Summand:
+    """A task that ends with the counts of the groups with these numbers."""
+
+    numbers: tuple[int, ...]
+    future: "Future[Sealed]"
+
+
+def _submit(
+    client: "Client", counter: Counter, groups: Sequence[Sequence[TablePart]]
+) -> tuple[list["Future[Sealed]"], "Future[Sealed]"]:
+    """Submit the tasks that count a table. Return those of its groups, and the one that ends with the sum."""
+    run = secrets.token_hex(8)
+    task = client.submit(copy, sealed(counter), key=f"crowdgate-task-{run}")
+    level = [
+        _Summand(
+            (number,), client.submit(count_group, number, task, sealed(group), key=f"crowdgate-count-{run}-{number}")
+        )
+        for number, group in enumerate(groups)
+    ]
+    counted, keys = [each.future for each in level], (f"crowdgate-add-{run}-{number}" for number in count())
+    while len(level) > 1:
+        level = [_sum(client, level[at : at + SUMMANDS], next(keys)) for at in range(0, len(level), SUMMANDS)]
+    return counted, level[0].future
+
+
+def _sum(client: "Client", summands: Sequence[_Summand], key: str) -> _Summand:
+    numbers = tuple(number for each in summands for number in each.numbers)
+    return _Summand(numbers, client.submit(add_groups, numbers, [each.future for each in summands], key=key))
+
+
+def _wait(
+    client: "Client", total: "Future[Sealed]", counted: list[tuple["Future[Sealed]", int]], progress: Progress | None
+) -> None:
+    """Wait for the end of a task. Call back with the bytes of the groups that are counted, and release their counts.
+
+    Raises TimeoutError if there is no worker for too long.
+    """
+    done, last = 0, monotonic()
+    while not total.done():
+        sleep(_POLL)
+        done += sum(size for future, size in counted if future.done())
+        counted[:] = [each for each in counted if not each[0].done()]
+        if progress is not None:
+            progress(done)
+        last = monotonic() if client.nthreads() else last
+        if monotonic() > last + _WITHOUT_WORKERS:
+            raise TimeoutError
