@@ -3,7 +3,7 @@
 `python -m tests.benchmarks.stated_errors` prints for each stratum the root mean square of stated errors, in parts of
 that of occurring ones, and the number of cells. For counts it prints the shares of trustworthy and of other cells that
 are within the stated relative error. Noise is drawn by numpy. Strata of counts are those of the published value, in
-standard errors of its estimate. Strata of means and quantiles are tables.
+standard errors of its estimate; those of means of the noisy number of rows, in standard errors. Strata of quantiles are tables.
 """
 
 from __future__ import annotations
