@@ -3,7 +3,8 @@
 `python -m tests.benchmarks.stated_errors` prints for each stratum the root mean square of stated errors, in parts of
 that of occurring ones, and the number of cells. For counts it prints the shares of trustworthy and of other cells that
 are within the stated relative error. Noise is drawn by numpy. Strata of counts are those of the published value, in
-standard errors of its estimate. Strata of means and quantiles are tables.
+standard errors of its estimate; those of means are of the noisy number of rows, in its standard errors. Strata of
+quantiles are tables.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
 from crowdgate.histogram import Column, Records, scan
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
+from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles, Sum, all_ways
@@ -46,6 +48,7 @@ class Shape:
     epsilon: str
 
 
+SIZES = (("to 5", 0.0, 5.0), ("to 10", 5.0, 10.0), ("to 30", 10.0, 30.0), ("over 30", 30.0, np.inf))
 SHAPES = {
     "dense": Shape(40_000, {"a": 3, "b": 5, "c": 4}, 0.2, "1"),
     "sparse": Shape(3_000, {"a": 25, "b": 18, "c": 6}, 0.5, "1"),
@@ -123,7 +126,8 @@ def measured(shape: Shape, seed: int, draws: int) -> Found:
         noisy = mechanism.protect(counted, None, source)
         for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
             true = _truth(mechanism, answer, own, exact)
-            for stratum, stated, off in _parts(answer, true, found):
+            spread = mechanism.laws[own[-1]].variance
+            for stratum, stated, off in _parts(answer, true, spread, found):
                 found.strata.setdefault((_kind(answer), stratum), Sums()).add(stated, off)
     return found
 
@@ -134,12 +138,20 @@ def _kind(answer: TableAnswer | QuantileAnswer) -> str:
     return f"quantiles, {answer.column.name}" if isinstance(answer, QuantileAnswer) else type(answer.item).__name__
 
 
-def _parts(answer: TableAnswer | QuantileAnswer, true: Any, found: Found) -> Iterator[tuple[str, Floats, Floats]]:
+def _parts(
+    answer: TableAnswer | QuantileAnswer, true: Any, spread: float, found: Found
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """Yield the strata of an answer, with stated and occurring errors. `spread` is the variance of its last query."""
     if isinstance(answer, QuantileAnswer):
         known = answer.bins >= 0
         yield "all", answer.errors[known], (answer.bins - true)[known].astype(np.float64)
         return
     cells, off = answer.cells, answer.cells.value - true
+    if isinstance(answer.item, Mean):
+        rows = answer.parts[MEAN_PARTS[1]] / np.sqrt(spread)
+        for name, low, high in SIZES:
+            yield name, cells.error[(rows > low) & (rows <= high)], off[(rows > low) & (rows <= high)]
+        return
     if not isinstance(answer.item, ContingencyTable):
         yield "all", cells.error, off
         return

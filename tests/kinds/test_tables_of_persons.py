@@ -91,6 +91,17 @@ def test_a_release_counts_each_person_once_and_says_how(workshop: Workshop) -> N
     assert abs(sum(n for n, ever in zip(table["value"], table["ever_north"], strict=True) if ever == "yes") - 200) < 60
 
 
+# 100 persons each have 1, 2, 3 and 4 rows, so shares of .6 and .95 are 40 and 80 persons away from another bin. Four
+# numbers with noise of scale 2, of weights of .6 at most, differ by 40 with a probability below 1e-6.
+def test_quantiles_of_the_rows_of_a_person_tell_which_bound_cuts_off_few(workshop: Workshop) -> None:
+    workshop.edit(
+        workshop.policy, "{sum: visits, by: [ever_north]}", "{quantiles: visits, level: exact, at: [0.6, 0.95]}"
+    )
+    tables = {path.name: path for path in released(workshop).glob("4-quantiles*.parquet")}
+    (found,) = (pq.read_table(path).to_pydict() for path in tables.values())
+    assert found["bin"] == ["3", "4+"]
+
+
 def test_a_difference_in_how_persons_are_made_is_told(workshop: Workshop) -> None:
     was = read_contract(workshop.contract, KNOWN.servers)
     for old, new, words in (

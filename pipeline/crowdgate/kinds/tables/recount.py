@@ -15,7 +15,7 @@ from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.accuracy import is_trustworthy
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
-from crowdgate.mechanisms.tables.error_methods import ErrorMethod
+from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD, LATEST_METHOD, ErrorMethod
 from crowdgate.mechanisms.tables.means import first_order_means, means
 from crowdgate.noisy_counts.manifest_fields import GridFields
 from crowdgate.noisy_counts.recount import CountCells
@@ -178,11 +178,17 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     grid = mechanism.queries[queries[0]].grid
     assert grid is not None, "the queries of a mean have grids"
     laws = mechanism.law(queries[0]), mechanism.law(queries[1])
-    estimated = first_order_means if mechanism.errors is None else means
-    found = estimated(grid, steps[0], steps[1], laws, mechanism.beta)
+    recomputed = mechanism.errors != LATEST_METHOD or held.all()
+    if mechanism.errors is None:
+        found = first_order_means(grid, steps[0], steps[1], laws, mechanism.beta)
+    else:
+        method = mechanism.errors if recomputed else FIRST_METHOD
+        found = means(grid, steps[0], steps[1], laws, mechanism.beta, method)
     stated = zip(("value", "error", "lower", "upper"), _numbers(table, mechanism), vars(found).values(), strict=True)
     for column, own, numbers in stated:
-        # the errors of means cancel where the bounds cut off most of a Normal distribution
+        # errors follow from all groups, and cancel where the bounds cut off most of a Normal distribution
+        if column == "error" and not recomputed:
+            continue
         if _differs(own, numbers, SOLVED if column == "error" else SLACK)[held].any():
             yield f"column {column}: a number does not follow from the noisy sum and number of rows beside it"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,10 +18,9 @@ from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estima
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import consistent_tables
-from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors, count_posteriors
+from crowdgate.mechanisms.tables.count_errors import BinPosterior, PublishedCounts, bin_posteriors, count_errors
 from crowdgate.mechanisms.tables.hierarchical_quantiles import hierarchical_bins
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.mechanisms.tables.posterior import Posterior
 from crowdgate.mechanisms.tables.quantiles import KnownBins, quantile_bins, quantile_errors, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles
 
@@ -76,10 +75,7 @@ def raw_answers(
     """Return the published answers of the items, one each, with the numbers as drawn and the exact intervals of their
     noise. Counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
-    values = {i: np.asarray(v, dtype=np.float64) for i, v in enumerate(noisy)}
-    spread = {i: np.full(v.shape, mechanism.laws[i].variance) for i, v in values.items()}
-    known = {i: KnownBins(v, spread[i], v, spread[i]) for i, v in values.items()}
-    return _answers(mechanism, noisy, values, cells, known, relative)
+    return _answers(mechanism, noisy, cells, {i: _drawn(mechanism, i, noisy[i]) for i in range(len(noisy))}, relative)
 
 
 def consistent_answers(
@@ -92,19 +88,17 @@ def consistent_answers(
         return _residual_answers(mechanism, mechanism.residual_noise, noisy, relative)
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
-    values: dict[int, Array] = dict(enumerate(noisy))
     known: Mapping[int, KnownBins] = {}
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
         found = consistent_tables(axes, [noisy[i] for i in counts], spread)
         tables = whole_tables(axes, found.tables, spread)
-        values |= dict(zip(counts, tables, strict=True))
         parts = zip(axes, spread, found.variances, found.tables, tables, strict=True)
         counted = {i: PublishedCounts(*each) for i, each in zip(counts, parts, strict=True)}
         cells |= _consistent(mechanism, counted, relative)
         known = _bins_known(mechanism, counted)
-    return _answers(mechanism, noisy, values, cells, known, relative)
+    return _answers(mechanism, noisy, cells, known, relative)
 
 
 def _residual_answers(
@@ -120,18 +114,27 @@ def _residual_answers(
 
 
 def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:
-    """Return what is known of all counts by the place of their query, if there are quantiles of bins without groups."""
+    """Return what is known of the counts behind quantiles, by the place of their query."""
     pairs = zip(mechanism.workload.items, mechanism.workload.answers, strict=True)
-    if not any(isinstance(item, Quantiles) and len(own) == 1 for item, own in pairs):
+    columns = {own[0]: item.column for item, own in pairs if isinstance(item, Quantiles)}
+    if not columns:
         return {}
-    found = zip(counts.items(), count_posteriors(list(counts.values())), strict=True)
-    return {at: _known(each, posterior) for (at, each), posterior in found}
+    places = list(counts)
+    found = bin_posteriors(list(counts.values()), {places.index(at): column for at, column in columns.items()})
+    return {places[at]: _known(counts[places[at]], each) for at, each in found.items()}
 
 
-def _known(counts: PublishedCounts, posterior: Posterior) -> KnownBins:
-    shape = counts.values.shape
-    spread = np.broadcast_to(counts.after, shape)
-    return KnownBins(posterior.mean.reshape(shape), posterior.variance.reshape(shape), counts.estimates, spread)
+def _drawn(mechanism: DpTables, at: int, noisy: Integers) -> KnownBins:
+    """Return what is known of counts as drawn."""
+    values, spread = noisy.astype(np.float64), np.full(noisy.shape, mechanism.laws[at].variance)
+    return KnownBins(values, spread, values, values, spread, np.inf)
+
+
+def _known(counts: PublishedCounts, found: BinPosterior) -> KnownBins:
+    values, shape = counts.values.astype(np.float64), counts.values.shape
+    squares = np.square(values - found.mean.reshape(shape)) + found.variance.reshape(shape)
+    means, spread = found.mean.reshape(shape), found.spread.reshape(shape)
+    return KnownBins(values, squares, means, counts.estimates, spread, found.total)
 
 
 def _consistent(mechanism: DpTables, counts: Mapping[int, PublishedCounts], relative: Fraction) -> dict[int, Cells]:
@@ -157,17 +160,15 @@ def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) ->
 
 
 def _answers(
-    mechanism: DpTables, noisy: Sequence[Integers], values: Mapping[int, Array], cells: Mapping[int, Cells],
+    mechanism: DpTables, noisy: Sequence[Integers], cells: Mapping[int, Cells],
     known: Mapping[int, KnownBins], relative: Fraction,
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
     out: list[TableAnswer | QuantileAnswer] = []
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
-            if len(own) > 1:
-                out.append(_hierarchical(mechanism, item, own, values[own[0]], noisy))
-            else:
-                out.append(_quantiles(mechanism, item, own[0], values[own[0]], noisy[own[0]], known[own[0]]))
+            quantiles = _hierarchical if len(own) > 1 else _quantiles
+            out.append(quantiles(mechanism, item, own, noisy, known[own[0]]))
         elif isinstance(item, Mean):
             out.append(_mean(mechanism, item, own, noisy, relative))
         else:
@@ -192,34 +193,43 @@ def _mean(
 
 
 def _hierarchical(
-    mechanism: DpTables, item: Quantiles, own: Sequence[int], values: Array, noisy: Sequence[Integers]
+    mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
 ) -> QuantileAnswer:
     levels = mechanism.queries[own[0]].levels
-    others = {name: level for name, level in levels.items() if name != item.column}
-    found = hierarchical_bins(mechanism, item, own, values, noisy)
+    found = hierarchical_bins(mechanism, item, own, noisy, _of_column(known, levels, item.column))
     groups = tuple(mechanism.queries[at].levels[item.column] for at in own[1:])
-    return QuantileAnswer(item, others, levels[item.column], *found, groups)
+    return QuantileAnswer(item, _others(levels, item), levels[item.column], *found, groups)
 
 
 def _quantiles(
-    mechanism: DpTables, item: Quantiles, at: int, values: Array, noisy: Integers, known: KnownBins
+    mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
 ) -> QuantileAnswer:
-    """Return the bins of the quantiles by the published counts (`values`), their 95 % limits by the counts as drawn
-    (`noisy`), widened to contain the bins, and their errors by what is `known` of the counts."""
-    levels = mechanism.queries[at].levels
-    column, axis = levels[item.column], list(levels).index(item.column)
-    last = len(column) - (column.labels[-1] == INVALID_LABEL)
-    published, *parts = (
-        np.moveaxis(np.asarray(each, dtype=np.float64).reshape(values.shape), axis, -1)[..., :last]
-        for each in (values, *vars(known).values())
-    )
-    drawn = np.moveaxis(noisy, axis, -1)[..., :last]
-    found = []
+    """Return the bins of the quantiles by the published counts, their 95 % limits by the counts as drawn (`noisy`),
+    widened to contain the bins, and their errors by what is `known` of the counts."""
+    levels, law = mechanism.queries[own[0]].levels, mechanism.laws[own[0]]
+    mine, found = _of_column(known, levels, item.column), []
+    drawn = _bins_last(noisy[own[0]], levels, item.column)
     for p in item.probabilities:
-        bins = quantile_bins(published, p)
-        low, high = quantile_limits(drawn, p, mechanism.laws[at], mechanism.budget.beta)
-        errors = quantile_errors(KnownBins(*parts), bins, p, mechanism.budget.beta)
+        bins = quantile_bins(mine.values, p)
+        low, high = quantile_limits(drawn, p, law, mechanism.budget.beta)
+        errors = quantile_errors(mine, bins, p, mechanism.budget.beta)
         found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors))
-    others = {name: level for name, level in levels.items() if name != item.column}
     bins, low, high, errors = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
-    return QuantileAnswer(item, others, column, bins, low, high, errors)
+    return QuantileAnswer(item, _others(levels, item), levels[item.column], bins, low, high, errors)
+
+
+def _others(levels: Mapping[str, Level], item: Quantiles) -> dict[str, Level]:
+    return {name: level for name, level in levels.items() if name != item.column}
+
+
+def _of_column(known: KnownBins, levels: Mapping[str, Level], column: str) -> KnownBins:
+    """Return what is known of a table's cells with the column's bins along the last axis."""
+    names = "values", "squares", "means", "estimates", "spread"
+    return replace(known, **{name: _bins_last(getattr(known, name), levels, column) for name in names})
+
+
+def _bins_last(numbers: Array, levels: Mapping[str, Level], column: str) -> Any:
+    """Return the numbers of a table with the column's bins along the last axis, without the invalid one."""
+    level = levels[column]
+    last = len(level) - (level.labels[-1] == INVALID_LABEL)
+    return np.moveaxis(numbers, list(levels).index(column), -1)[..., :last]

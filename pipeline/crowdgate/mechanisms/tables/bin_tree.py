@@ -31,9 +31,10 @@ class TreeEstimates:
     multiples: Floats
     rest: Floats
 
-    def balance_variance(self, probability: float) -> Floats:
-        """Return the variance of (rows up to each bin) - `probability` (all rows)."""
-        return np.asarray(np.square(self.multiples - probability) * self.total_variance + self.rest)
+    def balance_variance(self, probability: float, total: float = np.inf) -> Floats:
+        """Return the variance of (rows up to each bin) - `probability` (all rows). `total` is the variance that the
+        number of all rows has by other knowledge."""
+        return np.asarray(np.square(self.multiples - probability) * np.minimum(self.total_variance, total) + self.rest)
 
 
 def tree_estimates(noisy: Sequence[Floats], variances: Sequence[Floats], parents: Sequence[Integers]) -> TreeEstimates:

@@ -17,7 +17,7 @@ errors that occur. No guarantee depends on them: the 95 % intervals are computed
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD, ErrorMethod
+from crowdgate.mechanisms.tables.error_methods import BY_OTHER_CELLS, LATEST_METHOD, ErrorMethod
 from crowdgate.mechanisms.tables.lattice import MarginLattice, Ranks, refines
 from crowdgate.mechanisms.tables.posterior import Posterior, posterior
 
@@ -60,9 +60,23 @@ def count_errors(tables: Sequence[PublishedCounts], rate: float, method: ErrorMe
     return out
 
 
-def count_posteriors(tables: Sequence[PublishedCounts]) -> list[Posterior]:
-    """Return the posterior of the true counts of each table."""
-    return _Posteriors(tables).found()
+@dataclass(frozen=True, eq=False)
+class BinPosterior:
+    """The posterior of the true counts of bins by group, flat; the variance of the unbiased estimates (`spread`); and
+    that of the sum of a group's bins after consistency (`total`). The other variances are without knowledge of sums of
+    bins of a group from other tables, which makes counts of bins depend on each other."""
+
+    mean: Floats
+    variance: Floats
+    spread: Floats
+    total: float
+
+
+def bin_posteriors(tables: Sequence[PublishedCounts], columns: Mapping[int, str]) -> dict[int, BinPosterior]:
+    """Return the posterior of the true counts of the tables at these places, whose bins are those of `columns`."""
+    found = _Posteriors(tables)
+    means = found.found()
+    return {at: found.of_bins(at, column, means[at].mean) for at, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +86,7 @@ class _Margin:
     cells: Integers
     size: int
     variance: float
+    ranks: Ranks = ()
 
     def sums(self, numbers: Floats) -> Floats:
         return np.bincount(self.cells, numbers, self.size).astype(np.float64)
@@ -101,6 +116,16 @@ class _Posteriors:
             before[at] = own, float(alone.mean())
         return [out[at] for at in range(len(self.tables))]
 
+    def of_bins(self, at: int, column: str, mean: Floats) -> BinPosterior:
+        """Return the posterior of a table's cells, of this `mean`, whose bins are those of the column."""
+        table, ranks, place = self.tables[at], self._ranks[at], list(self._lattice.nestings).index(column)
+        groups = (*ranks[:place], 0, *ranks[place + 1 :])
+        margins, alone = self._margins(at)
+        rest = [each for each in margins if not refines(each.ranks, groups)]
+        own = _with_margins(posterior(table.estimates, alone, table.values, self.method), table, rest)
+        spread = _with_margins(Posterior(mean, alone), table, rest).variance
+        return BinPosterior(mean, own.variance, spread, self._variance(groups))
+
     def _margins(self, at: int) -> tuple[list[_Margin], Floats]:
         """Return the finest margins of a table that other tables improve, and the variance of each cell that its own
         noise alone leaves: the variance after consistency without these margins."""
@@ -115,7 +140,7 @@ class _Posteriors:
         alone = np.broadcast_to(table.after, table.values.shape).reshape(-1) / kept
         mean = float(alone.mean())
         return [
-            _Margin(self._lattice.cells(table.axes, own), size, _others(variance, each * mean))
+            _Margin(self._lattice.cells(table.axes, own), size, _others(variance, each * mean), own)
             for own, size, each, variance in known
         ], alone
 
@@ -133,7 +158,7 @@ class _Posteriors:
     def _nearest(self, at: int, before: dict[int, tuple[Posterior, float]], own: Posterior) -> Posterior:
         """Return the posterior of a table's cells, or that of sums over a finer table if the published values are
         nearer to it."""
-        if self.method == LATEST_METHOD and sum(map(bool, self._ranks[at])) <= 1:
+        if self.method in BY_OTHER_CELLS and sum(map(bool, self._ranks[at])) <= 1:
             return own
         finer = [other for other in before if refines(self._ranks[other], self._ranks[at])]
         values = self.tables[at].values

@@ -1,9 +1,11 @@
-"""The methods by which errors of counts are computed from published numbers, as manifests name them."""
+"""The methods by which errors are computed from published numbers, as manifests name them."""
 
 from typing import Literal
 
-ErrorMethod = Literal["of values", "by published numbers", "by other cells"]
-"""The first two are those of earlier releases: priors of all cells together, in the first one with intervals that all
-begin at 0."""
+ErrorMethod = Literal["of values", "by published numbers", "by other cells", "by other groups"]
+"""All but the last are those of earlier releases. In the first two, priors of counts are those of all cells together,
+in the first one with intervals that all begin at 0. In the first three, errors of means have no prior."""
 FIRST_METHOD: ErrorMethod = "of values"
-LATEST_METHOD: ErrorMethod = "by other cells"
+BY_OTHER_CELLS: tuple[ErrorMethod, ...] = ("by other cells", "by other groups")
+"""The methods in which the prior of a count is that of the other cells."""
+LATEST_METHOD: ErrorMethod = "by other groups"

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
+from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD, ErrorMethod
+from crowdgate.mechanisms.tables.mean_errors import NoisyGroups, mean_posterior
 from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
@@ -58,19 +60,28 @@ class MeanEstimates:
     upper: Floats
 
 
-def means(bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction) -> MeanEstimates:
+def means(
+    bounds: ColumnBounds, sums: Numbers, counts: Numbers, laws: tuple[Law, Law], beta: Fraction,
+    method: ErrorMethod = LATEST_METHOD,
+) -> MeanEstimates:  # fmt: skip
     """Return offset + unit sum / count, with `sums` noisy sums around the offset and `counts` noisy counts; clamped to
     the bounds. All numbers are NaN where the noisy count is below 1 or below `FEW_ROWS` of its standard errors.
 
-    The error is the root mean square distance from a mean that is Normal around the ratio, with the ratio's standard
-    error to first order (delta method), and within the bounds.
+    The error is the root mean square distance from the true mean, which is Normal (`mean_posterior`) and cut off at the
+    bounds. In earlier methods it is Normal around the ratio, with the ratio's standard error to first order.
     """
     few = counts < max(1.0, FEW_ROWS * laws[1].variance ** 0.5)
     found = first_order_means(bounds, sums, np.where(few, 0, counts), laws, beta)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = float(bounds.offset) + float(bounds.unit) * np.asarray(sums, dtype=np.float64) / counts
+    s, n = (np.asarray(each, dtype=np.float64) for each in (sums, counts))
+    unit, offset = float(bounds.unit), float(bounds.offset)
+    if method == LATEST_METHOD:
+        variances = laws[0].variance, laws[1].variance
+        centre, spread = mean_posterior(NoisyGroups(s, n, *variances, bounds.low, bounds.high, float(beta)))
+    else:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            centre, spread = s / n, found.error / unit
     low, high = (float(bounds.offset + bounds.unit * end) for end in (bounds.low, bounds.high))
-    return replace(found, error=_clamped_error(ratio, found.value, found.error, low, high))
+    return replace(found, error=_clamped_error(offset + unit * centre, found.value, unit * spread, low, high))
 
 
 def _clamped_error(ratio: Floats, value: Floats, error: Floats, low: float, high: float) -> Floats:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD, LATEST_METHOD, ErrorMethod
+from crowdgate.mechanisms.tables.error_methods import BY_OTHER_CELLS, FIRST_METHOD, LATEST_METHOD, ErrorMethod
 from crowdgate.system import lazy_libraries
 
 _LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
@@ -49,7 +49,7 @@ def posterior(
     deviation = np.sqrt(variance)
     u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
     likelihoods, means, squares = _components(u, deviation, *_intervals(u, deviation, method))
-    shares = _shares(likelihoods, _groups(values, deviation), by_others=method == LATEST_METHOD)
+    shares = _shares(likelihoods, _groups(values, deviation), by_others=method in BY_OTHER_CELLS)
     mean = np.einsum("ij,ij->i", shares, means)
     return Posterior(mean, np.maximum(np.einsum("ij,ij->i", shares, squares) - np.square(mean), 0))
 
@@ -74,7 +74,7 @@ def _intervals(u: Floats, deviation: Floats, method: ErrorMethod) -> tuple[Float
     greatest = max(float(u.max()), 0.0) + 4 * float(deviation.max())
     number = max(1 if from_zero else 2, int(np.ceil(2 * np.log2(greatest / first))))
     ends = np.asarray(first * np.sqrt(2) ** np.arange(1, 1 + number))
-    if method == LATEST_METHOD:
+    if method in BY_OTHER_CELLS:
         ends = np.concatenate([first * 2.0 ** np.arange(-_HALVINGS, 1), ends])
     return np.zeros_like(ends) if from_zero else np.concatenate([[0.0, 0.0], ends[:-2]]), ends
 
