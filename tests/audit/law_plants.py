@@ -104,10 +104,10 @@ def _twice_the_rate(patch: Patch) -> None:
 def _raw_classes(patch: Patch) -> None:
     """Publish the first twenty classes with all their rows."""
 
-    def at(_: safe_k.SafeK, levels: Any, full: Histogram, sample: Histogram) -> safe_k.AnonymisedRows:
+    def at(safe: safe_k.SafeK, levels: Any, full: Histogram, sample: Histogram) -> safe_k.AnonymisedRows:
         raw = np.arange(len(full)) < 20
         first = Histogram(full.names, full.sizes, tuple(each[raw] for each in full.codes), full.counts[raw])
-        return safe_k.AnonymisedRows(_either(first, at_least(sample, 29)), sample, full, levels)
+        return safe_k.AnonymisedRows(_either(first, at_least(sample, safe.k)), sample, full, levels)
 
     patch.setattr(safe_k.SafeK, "_at", at)
 

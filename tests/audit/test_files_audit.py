@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import PLANTED_FAULTS, PlantedFault
 from crowdgate.audit.common.run import AuditRequest, audit, units_of
 from crowdgate.audit.common.setting import audit_spec
 from crowdgate.audit.common.stored_records import AuditRuntime
@@ -34,7 +35,7 @@ from crowdgate.releases.whole_releases.traces import HASHED, MARKED, METADATA, T
 from crowdgate.releases.whole_releases.trial import UNVERIFIED
 from crowdgate.sources.source import Batch
 from tests.audit.file_plants import KEYS, WRITTEN
-from tests.audit.law_plants import Plant, make_law_town, planted
+from tests.audit.law_plants import DRAWN, Plant, make_law_town, planted
 from tests.audit.test_law_audit import MECHANISMS
 from tests.audit.workshop import SEED, Town
 from tests.workshop import MARK, crowdgate
@@ -71,7 +72,7 @@ def test_honest_whole_releases_pass_and_leave_nothing_behind(town: Town) -> None
     assert found.findings.outcome is Outcome.PASS, found.findings
     said = playable(AuditQuestion.FILES).text(found)
     assert said[0] == "Whole releases fit their statement: files, decisions, charges and drawn numbers."
-    assert said[1].startswith("It can't see small shortfalls of noise")
+    assert said[1].startswith("It can't see 90 % of the noise. To see them, use `--of law`.")
     played = found.record.policy_results
     assert (played.published, played.marked) == (2, 2)
     new = {path.name for path in {*town.root.rglob("*")} - before}
@@ -93,10 +94,31 @@ def test_a_key_that_two_releases_share_is_seen(fault: Plant, town: Town) -> None
 
 
 @pytest.mark.soak
+@pytest.mark.statistical
+@pytest.mark.parametrize("fault", PLANTED_FAULTS, ids=lambda each: each.name)
+def test_whole_releases_show_the_faults_of_the_table_and_no_others(fault: PlantedFault, town: Town) -> None:
+    """At a power of .99, fewer than 9 of 10 audits fail with probability .005. A fault that is called unseen has a
+    power below .9: 90 % of the noise was seen in 6 of 10 audits, and in all of 10 with probability .006."""
+    plant = next(each for each in (*DRAWN, *WRITTEN) if each.name == fault.name)
+    count = fault.releases.get(AuditQuestion.FILES, files_setting.RELEASES)
+    with planted(plant):
+        failed = [judged(town, count, seed) is Outcome.FAIL for seed in range(10)]
+    print(f"files, {fault.name}: {sum(failed)} of 10")
+    assert sum(failed) >= 9 if AuditQuestion.FILES in fault.releases else sum(failed) < 10
+
+
+@pytest.mark.soak
+@pytest.mark.statistical
 def test_no_honest_audit_of_twenty_fails(town: Town) -> None:
     """A false alarm in any has probability .002."""
-    for _ in range(20):
-        assert not releases(town, 2).law.contradictions
+    assert Outcome.FAIL not in [judged(town, 2, seed) for seed in range(20)]
+
+
+def judged(town: Town, count: int, seed: int) -> Outcome:
+    """Return the outcome of so many whole releases."""
+    game = WholeReleases(town.policy, count, seed)
+    own = game.played({at: game.batch(at, trials) for at, trials in game.batches(count)}, "judged", "", None)
+    return findings_of(empty_record(town).model_copy(update={"played": (own,)})).outcome
 
 
 def test_an_audit_without_published_files_cannot_tell(town: Town) -> None:
@@ -141,12 +163,6 @@ def empty_record(town: Town) -> FilesRecord:
             "played": [results],
         }
     )  # fmt: skip
-
-
-def test_the_guide_lists_the_faults_that_whole_releases_show() -> None:
-    guide = (Path(__file__).parents[2] / "policies" / "reference" / "audits.md").read_text(encoding="utf-8")
-    rows = [f"| {each.name} | {count} |" for count, some in ((1, WRITTEN), (2, KEYS)) for each in some]
-    assert "\n".join(["| planted fault | seen in releases |", "| --- | --- |", *rows, ""]) in guide
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,9 @@ from crowdgate.audit.inference.secret import Secret, best_guesses
 from crowdgate.audit.inference.secret_case import (
     COVERAGES,
     GROUPS,
+    RankedTuples,
     SecretCase,
     coverage_curve,
-    guessed_shares,
     secret_case,
 )
 from crowdgate.audit.inference.source_table import PARTS, SourceTable, source_table
@@ -75,7 +75,7 @@ def test_guesses_are_made_for_the_surest(lines: list[tuple[float, int]], most: f
     """The requested number of guesses is made, in descending order of confidence, equal for equal confidence, and none
     at confidence 0."""
     confidence, targets = (np.array(column, dtype=float) for column in zip(*lines, strict=True))
-    taken = guessed_shares(confidence, targets, most)
+    taken = RankedTuples.of(confidence).guessed_shares(targets, most)
     assert (taken * targets).sum() == pytest.approx(min(most, targets[confidence > 0].sum()))
     for level in set(confidence):
         own, surer = confidence == level, confidence > level
@@ -142,7 +142,7 @@ def test_shares_are_those_of_people_counted_one_by_one(held: list[int], seed: in
                 assert (found[group, at] == 0).all()
                 continue
             sure = np.array([guesses.confidence[each.tuple] for each in judged])
-            taken = guessed_shares(sure, np.ones(len(judged)), coverage * len(judged))
+            taken = RankedTuples.of(sure).guessed_shares(np.ones(len(judged)), coverage * len(judged))
             hit = np.array([guesses.label[each.tuple] == each.truth for each in judged])
             best = case.held[case.chosen(group)]
             base = np.array([best.labels[each.tuple, each.block] == each.truth for each in judged])
@@ -165,7 +165,7 @@ def surest_right(baseline: BaselineGuesses, people: Sequence[Person], share: flo
         return 0.0
     sure = np.array([baseline.confidence[each.tuple, each.block] for each in own])
     right = np.array([baseline.labels[each.tuple, each.block] == each.truth for each in own])
-    return float((guessed_shares(sure, np.ones(len(own)), share * len(own)) * right).sum() / len(own))
+    return float((RankedTuples.of(sure).guessed_shares(np.ones(len(own)), share * len(own)) * right).sum() / len(own))
 
 
 @pytest.mark.thorough

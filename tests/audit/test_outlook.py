@@ -11,6 +11,7 @@ import pytest
 
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.ceiling import Ceiling
+from crowdgate.audit.common.least_units import ReleasedRows
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.population_table import population
@@ -24,6 +25,7 @@ from crowdgate.audit.membership_audit import MEMBERSHIP
 from crowdgate.audit.singling_out.play import SinglingOutGame
 from crowdgate.audit.singling_out_audit import SINGLING_OUT
 from crowdgate.audit.singling_out_controls.raw_rows import Identity
+from crowdgate.candidate import MechanismFigures
 from crowdgate.ledger.audits import audits
 from crowdgate.ledger.ledger import open_ledger
 from crowdgate.planning.plan import plan_policy
@@ -138,6 +140,13 @@ def test_a_ceiling_above_the_limit_is_said_and_refuses_nothing() -> None:
     text = outlook(FILES, CENSUS, LEVEL, [scheduled(10)], most)
     assert "reach a gain of 0.3; the limit is 0.1." in text
     assert "So it can't fail" not in text
+
+
+def test_the_least_number_of_units_with_rows_is_said_beforehand() -> None:
+    """A class of all rows, of which half are sampled, has 2 of 7 sampled rows with probability 15/16."""
+    rows = ReleasedRows(np.ones(1), np.ones(1), 1.0, MechanismFigures(2, {}, Fraction(1, 2)))
+    text = outlook(FILES, CENSUS, LEVEL, [scheduled(10)], rows=rows)
+    assert "Rows are released with probability 0.9 from 7 units on, if rows are drawn independently (k = 2)." in text
 
 
 @pytest.mark.thorough

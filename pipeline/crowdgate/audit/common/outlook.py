@@ -1,4 +1,5 @@
-"""Outlook of an audit before it plays: its games, its cost, and the least number of trials or releases for a pass.
+"""Outlook of an audit before it plays: its games, its cost, the least number of units from which rows are released, and
+the least number of trials or releases for a pass.
 
 The cost is that of a trial of each game, played on random numbers of its own and forgotten.
 """
@@ -11,6 +12,7 @@ from typing import Any
 from crowdgate.audit.common.audit import Audit
 from crowdgate.audit.common.ceiling import Ceiling
 from crowdgate.audit.common.game import UNUSED
+from crowdgate.audit.common.least_units import ReleasedRows
 from crowdgate.audit.common.levels import POWER
 from crowdgate.audit.common.record import AuditSetting
 from crowdgate.audit.common.trials import Schedule, ScheduledGame
@@ -27,16 +29,19 @@ def outlook(
     alpha: Fraction,
     schedule: Schedule,
     ceiling: Ceiling | None = None,
+    rows: ReleasedRows | None = None,
     clock: Callable[[], float] = process_time,
 ) -> str:
-    """Return sentences for people about an audit that has this setting and is judged at level alpha."""
+    """Return sentences for people about an audit that has this setting and is judged at level alpha. `rows` are the
+    classes that the policy's mechanism may release."""
     own, *others = schedule
     seconds = sum(_seconds(each, clock) for each in schedule)
     controls = f", and {len(others)} further mechanisms" if len(others) > 1 else ""
     said = f"{whole(own.trials)} {of.plays}{controls}: about {_about(seconds)} CPU seconds."
     most = None if ceiling is None else _ceiling_text(ceiling)
     needed = None if of.needed is None else _needed_text(of.plays, own.trials, of.needed(setting, alpha, own.game))
-    return " ".join(filter(None, (said, most, needed)))
+    least = None if rows is None else rows.text(setting.n)
+    return " ".join(filter(None, (said, least, most, needed)))
 
 
 def _ceiling_text(ceiling: Ceiling) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from crowdgate.audit.common.audit import Audit, R
 from crowdgate.audit.common.ceiling import Ceiling
+from crowdgate.audit.common.least_units import released_rows
 from crowdgate.audit.common.levels import level
 from crowdgate.audit.common.outlook import outlook
 from crowdgate.audit.common.population import Population
@@ -172,7 +173,8 @@ def play_audit(
         )
     games = planned.audit.schedule(planned.plan, planned.spec, planned.population, int(seed, 16))
     if how.tell is not None and not resumed:
-        how.tell(outlook(planned.audit, planned.setting, level(number), games, planned.ceiling))
+        rows = released_rows(planned.plan.protection, planned.population)
+        how.tell(outlook(planned.audit, planned.setting, level(number), games, planned.ceiling, rows))
     every = play_games(games, partial, digest, seed, how.executor, how.progress, access)
     return planned.audit.record(
         setting=planned.setting, digest=digest, seed=seed, made=how.today(), attempt=number, played=every

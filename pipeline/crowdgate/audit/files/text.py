@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import unseen_faults
 from crowdgate.audit.files.findings import FilesFindings
 from crowdgate.audit.files.record import FilesRecord, FilesResults
 from crowdgate.audit.law.findings import error_of
+from crowdgate.candidate import AuditQuestion
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import decimal, whole
 
 ReadFiles = FinishedAudit[FilesRecord, FilesFindings]
 TESTS = ("numbers", "test", ("p-value", ".2g"), "refuted")
-UNSEEN = (
-    "It can't see small shortfalls of noise, for which its releases are too few: use `--of law`. It does not check"
-    " whether a number is released again with a second noise value. Unkeyed hashes are searched for about 2,000 marked"
-    " cells only. Nor can it see a guarantee that is planned wrongly, values that are hidden behind a secret key, or"
-    " the times and the load of a run."
+UNSEEN = unseen_faults(AuditQuestion.FILES) + (
+    " It does not check whether a number is released again with a second noise value. Unkeyed hashes are"
+    " searched for about 2,000 marked cells only. It can't see a guarantee that is planned wrongly, values that are"
+    " hidden behind a secret key, or the times and the load of a run."
 )
 UNMARKED = "No marked value was searched for."
 """Said of a pass where no cell could be marked."""

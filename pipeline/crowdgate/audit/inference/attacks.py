@@ -45,6 +45,22 @@ class InferenceAttackerView:
         every = (table_of(table, self.secret, tuple(self.target.levels), self.prior) for table in self.seen.tables)
         return [each for each in every if each is not None]
 
+    @cached_property
+    def class_counts(self) -> Floats | None:
+        """Number of rows of each target's released class by label of the secret (targets by labels); None if no rows
+        with the secret are released."""
+        return _class_label_counts(self)
+
+    @cached_property
+    def model(self) -> Floats | None:
+        """Labels' shares of each target according to a logistic regression fitted on the released rows."""
+        return _model_guesses(self, models.ridge)
+
+    @cached_property
+    def joint(self) -> Floats | None:
+        """Labels' shares of each target according to all noisy tables together; None for fewer than two tables."""
+        return _joint_shares(self)
+
 
 Attack = Callable[[InferenceAttackerView], Floats | None]
 MOST_COMPARED = 1 << 22
@@ -62,7 +78,7 @@ def most_frequent_label(sight: InferenceAttackerView) -> Floats | None:
 def class_homogeneity(sight: InferenceAttackerView) -> Floats | None:
     """Return, for each target, the labels' shares in the released class that has the target's known attributes; zeros
     where there is none (A. Machanavajjhala et al. 2006: homogeneity)."""
-    counts = _class_label_counts(sight)
+    counts = sight.class_counts
     return None if counts is None else smoothed(counts, sight.prior)
 
 
@@ -76,7 +92,7 @@ def class_or_most_frequent(sight: InferenceAttackerView) -> Floats | None:
 def class_and_model(sight: InferenceAttackerView) -> Floats | None:
     """Return, for each target, the labels' shares in the target's released class, with the answer of a model fitted on
     the release added as one row. Where the class is not released, that is the model's answer."""
-    counts, model = _class_label_counts(sight), model_on_release(sight)
+    counts, model = sight.class_counts, sight.model
     if counts is None:
         return None
     told = model is not None and bool(model.any())
@@ -87,7 +103,7 @@ def class_and_model(sight: InferenceAttackerView) -> Floats | None:
 def class_and_tables(sight: InferenceAttackerView) -> Floats | None:
     """Return, for each target, the labels' shares as `class_and_model` does, with the answer of `joint_model` (all
     noisy tables together) as the added row."""
-    counts, tables = _class_label_counts(sight), joint_model(sight)
+    counts, tables = sight.class_counts, sight.joint
     if counts is None or tables is None:
         return None
     return np.asarray((counts + tables) / (counts.sum(axis=1, keepdims=True) + 1), dtype=np.float64)
@@ -124,7 +140,7 @@ def best_row_match(sight: InferenceAttackerView) -> Floats | None:
 
 def model_on_release(sight: InferenceAttackerView) -> Floats | None:
     """Return, for each target, the labels' shares according to a logistic regression fitted on the released rows."""
-    return _model_guesses(sight, models.ridge)
+    return sight.model
 
 
 def trees_on_release(sight: InferenceAttackerView) -> Floats | None:
@@ -159,6 +175,10 @@ def table_lookup(sight: InferenceAttackerView) -> Floats | None:
 def joint_model(sight: InferenceAttackerView) -> Floats | None:
     """Return, for each target, the labels' shares according to all noisy tables together, as if known attributes were
     independent given the secret (naive Bayes). None for fewer than two tables."""
+    return sight.joint
+
+
+def _joint_shares(sight: InferenceAttackerView) -> Floats | None:
     if len(sight.tables) < 2:
         return None
     log, prior = np.zeros((sight.target.size, len(sight.secret))), np.log(np.maximum(sight.prior, 1e-9))

@@ -7,7 +7,7 @@ targets that no figure is estimated on; the others estimate.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -52,6 +52,8 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
     """Additional attributes of the population that the attacker knows, and that say nothing about other rows."""
     attacks: frozenset[str] = frozenset(name for name, _, _ in ATTACKS)
     """Names of the attacks."""
+    more: ClassVar[int] = 0
+    """Few batches have a release beside those that are counted."""
 
     @property
     def original(self) -> SourceTable:
@@ -62,15 +64,18 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
         rng = self.stream(at)
         choosing = np.array([self._release(rng, self.original.choose)])
         estimating = [self._release(rng, self.original.estimate) for _ in range(trials - 1)]
-        outside = self._outside(rng, self.original.part(at % PARTS))
+        outside = [self._outside(rng, self.original.part(at // PARTS % PARTS))] if _leaves_out(at) else []
         return InferenceTally(
-            choosing, np.array(estimating).reshape(trials - 1, *choosing.shape[1:]), np.array([outside])
+            choosing,
+            np.array(estimating).reshape(trials - 1, *choosing.shape[1:]),
+            np.array(outside).reshape(len(outside), *choosing.shape[1:3], len(COVERAGES), 2),
         )
 
     def read(self, said: dict[str, Any], trials: int) -> InferenceTally:
         shape = (len(self.cases), len(ATTACKS), len(GROUPS), len(COVERAGES), len(STATS))
         shapes = {
-            "choosing": (1, *shape), "estimating": (trials - 1, *shape), "outside": (1, *shape[:2], len(COVERAGES), 2)
+            "choosing": (1, *shape), "estimating": (trials - 1, *shape),
+            "outside": (min(1, len(said["outside"])), *shape[:2], len(COVERAGES), 2),
         }  # fmt: skip
         tally = InferenceTally(**{name: read_shares(said[name], wanted) for name, wanted in shapes.items()})
         if any((each[..., 1:] > each[..., :1]).any() for each in (tally.choosing, tally.estimating, tally.outside)):
@@ -137,6 +142,11 @@ class InferenceGame(ReleaseGame[InferenceTally, InferenceResults]):
                 if name in known and (name not in told or len(level) > len(told[name])):
                     told[name] = level
         return {name: told[name] for name in known if name in told}
+
+
+def _leaves_out(batch: int) -> bool:
+    """Return whether a batch has a release that leaves a fifth of the table out: every fifth batch does."""
+    return batch % PARTS == 0
 
 
 def _secret_results(case: SecretCase, choosing: Floats, estimating: Floats, outside: Floats) -> SecretResults:

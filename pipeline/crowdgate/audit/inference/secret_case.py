@@ -148,9 +148,7 @@ class TargetView:
 
     case: SecretCase
     tuples: DistinctTuples
-    _sums: dict[tuple[int, int, int], tuple[Floats, Floats, Floats]] = field(
-        default_factory=dict, init=False, repr=False
-    )
+    _sums: dict[tuple[int, int, int], "_TargetSums"] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def target(self) -> TargetAttributes:
@@ -162,17 +160,16 @@ class TargetView:
         """Return the shares of targets that STATS lists (guessed for, guessed right, and right by two baselines), as an
         array of groups by coverages by STATS, for guesses on some blocks (`part`)."""
         found = np.zeros((len(GROUPS), len(COVERAGES), len(STATS)))
+        ranked, place = RankedTuples.of(guesses.confidence), np.arange(len(guesses.label))
         for group in range(len(GROUPS)):
-            labels, baseline, known = self._sums_of(group, part)
-            total = labels.sum()
+            sums = self._sums_of(group, part)
+            total = sums.targets.sum()
             if not total:
                 continue
-            right, both = (
-                self.case.secret.hits(each)[np.arange(len(labels)), guesses.label] for each in (labels, known)
-            )
+            right, both = (each[place, guesses.label] for each in (sums.right, sums.both))
             for at, coverage in enumerate(COVERAGES):
-                taken = guessed_shares(guesses.confidence, labels.sum(axis=1), coverage * total)
-                stats = (taken * labels.sum(axis=1), taken * right, taken * baseline)
+                taken = ranked.guessed_shares(sums.targets, coverage * total)
+                stats = (taken * sums.targets, taken * right, taken * sums.baseline)
                 found[group, at, :3] = [each.sum() / total for each in stats]
                 found[group, at, 0] = min(found[group, at, 0], coverage)  # rounding errors of float sums
                 found[group, at, 1:3] = np.minimum(found[group, at, 1:3], found[group, at, 0])
@@ -181,31 +178,56 @@ class TargetView:
                 found[group, at, 4] = min((taken * both).sum() / total, *found[group, at, 1:3])
         return found
 
-    def _sums_of(self, group: int, part: Part) -> tuple[Floats, ...]:
-        """Return, for each tuple of known attributes, the number of target rows by label, and the number for which the
-        best baseline at coverage 1 is right, in all and by label."""
+    def _sums_of(self, group: int, part: Part) -> "_TargetSums":
+        """Return the numbers of target rows of a group in some blocks. The baseline is the best one at coverage 1."""
         key = (group, part.start, part.stop)
         if key not in self._sums:
             case, rows = self.case, self.case.rows(group)[:, part].sum(axis=1)
             best = case.held[case.chosen(group)]
             right = case.right(best, group)[:, part].sum(axis=1)
             labels, known = (self.tuples.by_label(case.codes, len(case.secret), each) for each in (rows, right))
-            self._sums[key] = labels, self.tuples.total(right), known
+            both = case.secret.hits(known)
+            self._sums[key] = _TargetSums(labels.sum(axis=1), case.secret.hits(labels), self.tuples.total(right), both)
         return self._sums[key]
 
 
-def guessed_shares(confidence: Floats, targets: Floats, most: float) -> Floats:
-    """Return, for each tuple of known attributes, the share of its targets for whom a guess is made: `most` targets in
-    all, those of greatest confidence. Tuples of equal confidence get equal shares."""
-    sure = -confidence
-    order = np.argsort(sure, kind="stable")
-    _, tie = np.unique(sure[order], return_inverse=True)
-    held = np.bincount(tie, targets[order])
-    left = np.clip(most - np.concatenate([[0.0], np.cumsum(held)[:-1]]), 0, None)
-    share = np.minimum(1.0, np.divide(left, held, out=np.zeros_like(held), where=held > 0))
-    found = np.zeros(len(targets))
-    found[order] = share[tie]
-    return np.where(confidence > 0, found, 0.0)
+@dataclass(frozen=True, eq=False)
+class _TargetSums:
+    """Numbers of target rows by tuple of known attributes: all (`targets`), those for whom each label would be a right
+    guess (`right`: tuples by labels), those for whom the baseline is right, and for whom both are (`both`)."""
+
+    targets: Floats
+    right: Floats
+    baseline: Floats
+    both: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class RankedTuples:
+    """Tuples of known attributes in the order of decreasing confidence (`order`), the rank of each in that order
+    (`tie`; tuples of equal confidence share a rank), and a mask of those that are guessed at all."""
+
+    order: Integers
+    tie: Integers
+    guessed: Bools
+
+    @classmethod
+    def of(cls, confidence: Floats) -> "RankedTuples":
+        """Return the ranks of tuples by the confidence of their guesses (0: no guess)."""
+        order = np.argsort(-confidence, kind="stable")
+        sorted_confidence = confidence[order]
+        tie = np.cumsum(np.concatenate([[0], sorted_confidence[1:] != sorted_confidence[:-1]]))
+        return cls(order, tie.astype(np.int64), confidence > 0)
+
+    def guessed_shares(self, targets: Floats, most: float) -> Floats:
+        """Return, for each tuple, the share of its targets for whom a guess is made: `most` targets in all, those of
+        greatest confidence. Tuples of equal confidence get equal shares."""
+        held = np.bincount(self.tie, targets[self.order])
+        left = np.clip(most - np.concatenate([[0.0], np.cumsum(held)[:-1]]), 0, None)
+        share = np.minimum(1.0, np.divide(left, held, out=np.zeros_like(held), where=held > 0))
+        found = np.zeros(len(targets))
+        found[self.order] = share[self.tie]
+        return np.where(self.guessed, found, 0.0)
 
 
 def coverage_curve(confidence: Floats, targets: Floats, right: Floats) -> CoverageCurve:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import unseen_faults
 from crowdgate.audit.common.text import (
     ENDS,
     attempt_text,
@@ -20,7 +21,7 @@ from crowdgate.audit.inference.findings import (
     could_not_fail,
 )
 from crowdgate.audit.inference.record import InferenceRecord, InferenceSetting
-from crowdgate.candidate import Measurement
+from crowdgate.candidate import AuditQuestion, Measurement
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import BOUND, LEAST, Value, decimal, rounded, whole
@@ -35,10 +36,7 @@ QUESTIONS = (
     "How likely is it right?",
     "For what share of people?",
 )
-UNSEEN = (
-    "It can't see a fault that gives no better guesses of a secret, nor anything that only files, keys, gates or"
-    " decisions reveal; use `--of law` for faults of the mechanism."
-)
+UNSEEN = f"{unseen_faults(AuditQuestion.INFERENCE)} It can't see a fault that gives no better guesses of a secret."
 STARRED = (
     "(*) Baseline: how often a guess from the same table without the person is right. It is given for exactly the"
     " people whom the attack guesses (the paper's estimand), and for as many of whom the baseline is most certain"

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import unseen_faults
 from crowdgate.audit.common.text import ENDS, measurement_cells, measurement_json
 from crowdgate.audit.law.findings import ALL_NOISE, CLASSES, LawEstimate, LawFindings, error_of
 from crowdgate.audit.law.record import LawRecord
 from crowdgate.audit.law.score_tests import LawTest
 from crowdgate.audit.law.scores import NOISE
-from crowdgate.candidate import Measurement
+from crowdgate.candidate import AuditQuestion, Measurement
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import Rounding, decimal, whole
@@ -20,9 +21,9 @@ Compared = FinishedAudit[LawRecord, LawFindings]
 ESTIMATES = ("numbers", "how many", "spread", *ENDS, ("seen if smaller by", ".3g", "never"))
 RATES = ("numbers", "sampling rate", *ENDS)
 TESTS = ("numbers", "test", ("p-value", ".2g"), "refuted")
-UNSEEN = (
-    "It can't see a guarantee that is planned wrongly, files that are written otherwise than drawn, or the truth that"
-    " an attacker learns from honest numbers. Nor does it see a wrong sensitivity that a charged gate states, or how"
+UNSEEN = unseen_faults(AuditQuestion.LAW) + (
+    " It can't see a guarantee that is planned wrongly, or the truth that an attacker learns from honest numbers. Nor"
+    " does it see a wrong sensitivity that a charged gate states, or how"
     " synthetic rows are made of measured tables."
 )
 MULTIPLES = (

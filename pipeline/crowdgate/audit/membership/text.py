@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import unseen_faults
 from crowdgate.audit.common.text import ENDS, attempt_text, controls_text, measurement_cells, measurement_json
 from crowdgate.audit.membership.canary_findings import CanaryPoint
 from crowdgate.audit.membership.findings import (
@@ -18,6 +19,7 @@ from crowdgate.audit.membership.findings import (
     setting_tradeoff_bounds,
 )
 from crowdgate.audit.membership.record import MembershipRecord, MembershipSetting
+from crowdgate.candidate import AuditQuestion
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import BOUND, Rounding, Value, decimal, exact_text, rounded, whole
@@ -34,10 +36,7 @@ STARRED = (
     " members who are not in the sample are hardly distinguishable from others. Seen from is the least share that"
     " this audit would have refuted, if it were found in every release and fewer others were claimed."
 )
-UNSEEN = (
-    "It can't see many faults of a mechanism, such as a smaller k, half the noise or another sampling rate: use `--of"
-    " law` for them. Nor can it see what only files, keys, gates or decisions reveal."
-)
+UNSEEN = unseen_faults(AuditQuestion.MEMBERSHIP)
 FORMS = {EPSILON_FORM: "its epsilon and delta", CAP_FORM: "its sampling rate"}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from crowdgate.accounting.audit_power import chance_to_pass
 from crowdgate.accounting.pso_baselines import best_baseline, finite_baseline
 from crowdgate.audit.common.ceiling import Ceiling
+from crowdgate.audit.common.least_units import MOST_UNITS
 from crowdgate.audit.common.observation import PublicKnowledge
 from crowdgate.audit.common.population import Population
 from crowdgate.audit.common.predicates import GRID
@@ -22,7 +23,6 @@ from crowdgate.number_text import exact_text
 from crowdgate.policy.policy import AuditSpec
 
 LEAST_UNITS = 20
-MOST_UNITS = 10**8
 PART = 10
 """Divisor of the population: without replacement at most a 10th is drawn. From a larger part an attacker knows too well
 who is in the table."""

@@ -4,10 +4,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdgate.audit.common.audit import FinishedAudit
+from crowdgate.audit.common.planted_faults import unseen_faults
 from crowdgate.audit.common.text import attempt_text, measurement_cells, measurement_json
 from crowdgate.audit.singling_out.control_results import SinglingOutControlResult
 from crowdgate.audit.singling_out.findings import AttackerRates, RateAtWeight, SinglingOutFindings
 from crowdgate.audit.singling_out.record import SinglingOutRecord, SinglingOutResults, SinglingOutSetting
+from crowdgate.candidate import AuditQuestion
 from crowdgate.gate import Outcome
 from crowdgate.kind.listing import Listing, text_listing
 from crowdgate.number_text import BOUND, LEAST, Rounding, Value, decimal, exact_text, rounded, whole
@@ -19,10 +21,7 @@ NEVER = (
     " assumed to be independent of each other. A k that is one too"
     " small, or a sample of another rate, is not expected to be seen."
 )
-UNSEEN = (
-    "It can't see half the noise, classes that are a little too small, or anything that only files, keys, gates or"
-    " decisions reveal; use `--of law` for faults of the mechanism."
-)
+UNSEEN = unseen_faults(AuditQuestion.SINGLING_OUT)
 RELIABLE = 0.9
 """Least probability that a mechanism passes, for a limit to be reliable."""
 COLUMNS = ("attacker", "rate", ("lower limit", LEAST), ("upper limit", BOUND), ("baseline", BOUND), "excess", "")

@@ -155,6 +155,7 @@ class Projection:
     summing: str
     merges: tuple[_Merge, ...]
     order: tuple[int, ...]
+    back: tuple[int, ...]
     wide: tuple[int, ...]
 
     @classmethod
@@ -174,6 +175,7 @@ class Projection:
                 if fine != coarse
             ),
             tuple(place[variable] for variable in target),
+            tuple(target.index(variable) for variable in coarser),
             tuple(domain.sizes[variable] if variable in kept else 1 for variable in source),
         )
 
@@ -189,7 +191,7 @@ class Projection:
 
     def spread(self, array: Floats) -> Floats:
         """Return the target's value in each cell of the source: an array that broadcasts to the source's shape."""
-        out = array.transpose(np.argsort(self.order))
+        out = array.transpose(self.back)
         for merge in self.merges:
             out = out.take(merge.codes, axis=merge.axis)
         return out.reshape(self.wide)
