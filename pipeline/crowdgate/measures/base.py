@@ -126,8 +126,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The number in a few words."""
-        return LABELS[self.name]
+        """The number in a few words: those of its name, if it has no label."""
+        return LABELS.get(self.name, self.name.replace("_", " ").capitalize())
 
     @property
     def counts(self) -> bool:
