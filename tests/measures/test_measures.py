@@ -270,8 +270,11 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: 
     for name, measure in MEASURES.items():
         if measure.of_candidate and name != "singletons" and measure.shape in OF_ROWS:
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
-            outcome = judge(rule, measure.of_candidate(found, rule))
-            stated = reach(rule, measure.reach(found.static, rule))
+            measured = measure.of_candidate(found, rule)
+            outcome = judge(rule, measured)
+            least, most = measure.reach(found.static, rule)
+            assert measured is None or least <= measured.value <= most, f"{name}: a value outside its reach"
+            stated = reach(rule, (least, most))
             assert not (stated is GateReach.CANNOT_FAIL and outcome is not Outcome.PASS), name
             assert not (stated is GateReach.CANNOT_PASS and outcome is Outcome.PASS), name
 
