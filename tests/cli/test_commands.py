@@ -44,9 +44,9 @@ def test_a_verbose_fault_says_where_it_passed_and_never_what_it_held(
     assert crowdgate(*options, "check", "policy.yaml") == 1
     said = capfd.readouterr().err
     assert "ZeroDivisionError at " in said
-    assert "failing:" in said
+    assert "test_commands.py failing:" in said
     assert "a value" not in said
-    assert ("check:" in said) == told
+    assert ("check:" in said) == told == ("--verbose" not in said)
 
 
 def test_shells_complete_the_commands_and_the_options_of_one() -> None:

@@ -23,7 +23,7 @@ from crowdgate.measures import MEASURES, Aspect, BetterSide, Measure, MeasureCla
 from crowdgate.measures.base import SHARE
 from crowdgate.measures.charged_counts import ALPHA
 from crowdgate.measures.labels import LABELS
-from crowdgate.measures.options import wrong_options
+from crowdgate.measures.options import DEFAULTS, OPTIONS, wrong_options
 from crowdgate.measures.small_classes import SENSITIVITY
 from crowdgate.noise import laplace_quantile
 from crowdgate.planning.plan import plan_policy
@@ -108,7 +108,15 @@ def test_every_measure_is_decided_on_static_facts_or_on_the_candidate_and_listed
 
 
 def test_every_measure_and_nothing_else_has_a_label() -> None:
-    assert {*LABELS} == {*MEASURES}
+    assert {*LABELS} == {*MEASURES}, "LABELS of measures/labels.py has one line for each measure"
+
+
+def test_every_option_is_described_and_has_a_value_where_a_gate_does_not_state_it() -> None:
+    """`explain` writes the value into the sentence of the measure. That of `people` is the budget's."""
+    for name, measure in MEASURES.items():
+        assert {*measure.options} <= OPTIONS.keys(), f"{name}: OPTIONS of measures/options.py lacks an option"
+        known = {*DEFAULTS, *measure.needs, "people"}
+        assert {*measure.options} <= known, f"{name}: DEFAULTS of measures/options.py lacks an option that has no value"
 
 
 def facts_of(reads: MeasureClass) -> dict[str, Any]:
@@ -168,11 +176,13 @@ def test_of_every_measure_the_better_side_is_the_one_that_protects_or_serves() -
     """A wrong side inverts the linter's advice (CG214): it would recommend limits that pass bad values."""
     sides = {BetterSide.LARGER: LARGER_IS_BETTER, BetterSide.EITHER: EITHER_SIDE}
     sides[BetterSide.SMALLER] = MEASURES.keys() - LARGER_IS_BETTER - EITHER_SIDE
-    assert {side: {each.name for each in MEASURES.values() if each.better is side} for side in BetterSide} == sides
+    found = {side: {each.name for each in MEASURES.values() if each.better is side} for side in BetterSide}
+    assert found == sides, "a measure belongs in LARGER_IS_BETTER or EITHER_SIDE above, or smaller is better"
 
 
 def test_past_values_speak_for_the_next_one_only_where_it_can_not_jump() -> None:
-    assert {each.name for each in MEASURES.values() if each.steady is False} == MAY_JUMP
+    found = {each.name for each in MEASURES.values() if each.steady is False}
+    assert found == MAY_JUMP, "a measure whose values may jump states steady=False, and stands in MAY_JUMP above"
 
 
 def test_what_a_measure_can_be_lies_in_its_range() -> None:
@@ -247,8 +257,10 @@ def test_output_measures_read_nothing_but_the_output(full: Any, other: Any, samp
         if measure.reads is MeasureClass.OUTPUT and measure.shape in OF_ROWS and not measure.needs:
             of = {"of": "y"} if measure.of else {}
             found = of_candidate(name, candidate(full, sample), **of)
-            assert found is not None
-            assert found == of_candidate(name, candidate(other, kept), **of)
+            assert found is not None, (
+                f"{name}: an output measure of rows has a value on every release, also an empty one"
+            )
+            assert found == of_candidate(name, candidate(other, kept), **of), f"{name} reads more than the release"
 
 
 @settings(deadline=None)
@@ -258,8 +270,11 @@ def test_what_cannot_fail_never_fails_and_what_cannot_pass_never_passes(sample: 
     for name, measure in MEASURES.items():
         if measure.of_candidate and name != "singletons" and measure.shape in OF_ROWS:
             rule = gate(name, side, str(limit), **({"of": "y"} if measure.of else {}))
-            outcome = judge(rule, measure.of_candidate(found, rule))
-            stated = reach(rule, measure.reach(found.static, rule))
+            measured = measure.of_candidate(found, rule)
+            outcome = judge(rule, measured)
+            least, most = measure.reach(found.static, rule)
+            assert measured is None or least <= measured.value <= most, f"{name}: a value outside its reach"
+            stated = reach(rule, (least, most))
             assert not (stated is GateReach.CANNOT_FAIL and outcome is not Outcome.PASS), name
             assert not (stated is GateReach.CANNOT_PASS and outcome is Outcome.PASS), name
 

@@ -110,9 +110,9 @@ def test_every_page_of_the_reference_is_linked_in_the_guide() -> None:
 
 @pytest.mark.parametrize("name", tables())
 def test_generated_tables_are_those_of_the_code(name: str) -> None:
-    """If this fails: `python -m crowdgate.review.schemas.reference policies/reference`."""
     text = (REFERENCE / name).read_text(encoding="utf-8")
-    assert updated(text, tables()[name]) == text
+    current = updated(text, tables()[name]) == text
+    assert current, "run python -m crowdgate.review.schemas.reference policies/reference"
 
 
 def test_a_table_without_its_marks_is_refused() -> None:

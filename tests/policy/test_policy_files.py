@@ -540,7 +540,8 @@ def problems_of(policy: Path) -> tuple[Problem, ...] | None:
 
 def test_the_committed_schemas_are_those_of_the_models() -> None:
     committed = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "policies" / "schema").iterdir()}
-    assert committed == schemas()
+    current = committed == schemas()
+    assert current, "run python -m crowdgate.review.schemas.schemas policies/schema"
 
 
 def violations(schema: str, text: str, folder: Path) -> list[str]:

@@ -138,9 +138,11 @@ def error_json(error: CrowdgateError) -> dict[str, Any]:
 
 def report_fault(error: Exception, as_json: bool) -> None:
     """Print a fault in Crowdgate: its type and place, never its text, which could hold anything."""
-    frames = [f"{frame.name}:{frame.lineno}" for frame in traceback.extract_tb(sys.exc_info()[2])]
+    passed = traceback.extract_tb(sys.exc_info()[2])
+    frames = [f"{Path(frame.filename).name} {frame.name}:{frame.lineno}" for frame in passed]
     place = " at " + " > ".join(frames if VERBOSE.get() else frames[-1:]) if frames else ""
-    message = f"a fault in crowdgate itself: {type(error).__name__}{place}"
+    more = "" if VERBOSE.get() else " (`crowdgate --verbose` with this command says which functions it passed)"
+    message = f"a fault in crowdgate itself: {type(error).__name__}{place}{more}"
     typer.echo(f"crowdgate: {message}", err=True)
     if as_json:
         print_json({"outcome": "error", "code": "fault", "message": message, "problems": []})

@@ -126,8 +126,8 @@ class Measure:
 
     @property
     def label(self) -> str:
-        """The number in a few words."""
-        return LABELS[self.name]
+        """The number in a few words: those of its name, if it has no label."""
+        return LABELS.get(self.name, self.name.replace("_", " ").capitalize())
 
     @property
     def counts(self) -> bool:
@@ -162,16 +162,16 @@ class Measure:
         """Raise TypeError for a measure with contradictory or missing properties, as its gate would never be judged."""
         static = self.reads is MeasureClass.STATIC
         if (self.of_static is not None, self.of_candidate is not None) != (static, not static):
-            wanted = "of_static alone" if static else "of_candidate alone"
-            raise TypeError(f"measure {self.name}: a {self.reads} measure is given {wanted}")
+            wanted, other = ("of_static", "of_candidate") if static else ("of_candidate", "of_static")
+            raise TypeError(f"measure {self.name}: a {self.reads} measure states {wanted}, and no {other}")
         if (self.of_noisy is not None) != (self.reads is MeasureClass.CHARGED):
-            raise TypeError(f"measure {self.name}: of_noisy belongs to charged measures, and to all of them")
+            raise TypeError(f"measure {self.name}: each charged measure states of_noisy, and no other measure does")
         if (self.steady is None) != static:
-            raise TypeError(f"measure {self.name}: steady belongs to measures of data, and to all of them")
+            raise TypeError(f"measure {self.name}: only a static measure leaves steady out")
         stated = {*self.options, *(name for name in ("of", "over") if getattr(self, name))}
         if not self.summary or {name for _, name, _, _ in Formatter().parse(self.sentence) if name} != stated:
             names = ", ".join(sorted(stated)) or "nothing"
-            raise TypeError(f"measure {self.name}: it has a summary, and a sentence with {names} in braces")
+            raise TypeError(f"measure {self.name}: state a summary, and a sentence with {names} in braces")
 
 
 def of_rows(read: Callable[[Histogram, Static, GateRule], Measurement | None]) -> OfCandidate:

@@ -174,7 +174,7 @@ def _item_changes(
         those, these = ([each for each in items if subject(each) == name] for items in (gone, come))
         place = f"{at}[{name}]"
         if len(those) == len(these) == 1:
-            means = f"{field.means}: {name} is meant otherwise"
+            means = f"{field.means}: {name} has another definition"
             yield FieldChange(place, Direction.CHANGED_MEANING, text(those[0]), text(these[0]), means)
             yield from _limit_changes(place, those[0], these[0], coarser)
             continue
