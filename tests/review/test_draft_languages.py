@@ -76,6 +76,11 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("41=a; 43=b; 65=c", ListedValues((("41", "a"), ("43", "b"), ("65", "c")))),
         ("18=18 or less; 40=40; 65=65+", ListedValues(unread="18 = 18 or less; 40 = 40; 65 = 65+")),
         ("1=none; 5=some; 9=all", ListedValues(unread="1 = none; 5 = some; 9 = all")),
+        ("M, F, I (indeterminate)", ListedValues((("M", ""), ("F", ""), ("I", "indeterminate")))),
+        ("1 (one, alone); 2 (two)", ListedValues((("1", "one, alone"), ("2", "two")))),
+        ("1 (most deprived) to 10 (least deprived)", ListedValues(bounds=("1", "10"), decimals=0)),
+        ("0 to 20, -1 = not recorded", ListedValues(bounds=("0", "20"), missing=("-1",), decimals=0)),
+        ("0-8; 9 = No consta", ListedValues(bounds=("0", "8"), missing=("9",), decimals=0)),
     ],
 )
 def test_ranges_and_lists_are_read_in_words_of_several_languages(text: str, expected: ListedValues) -> None:
@@ -93,6 +98,27 @@ def test_ranges_and_lists_are_read_in_words_of_several_languages(text: str, expe
 )  # fmt: skip
 def test_labels_of_no_value_are_known_in_several_languages(label: str, special: bool) -> None:
     assert is_special(label) is special
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ["COD_VAR", "LIB_VAR", "COD_MOD", "LIB_MOD", "TYPE_VAR", "LONG_VAR"],
+        ["Variable", "Libellé", "Code", "Libellé de la modalité", "Type", "Longueur"],
+        ["Variable", "Etiqueta", "Valor", "Descripción del valor", "Tipo", "Longitud"],
+    ],
+    ids=lambda heads: str(heads[3]),
+)
+def test_a_heading_of_labels_beside_one_of_codes_is_that_of_their_labels(heads: Sequence[str]) -> None:
+    """The first headings are those of the dictionaries of INSEE."""
+    rows = [
+        ["A title", *[""] * 5],
+        heads,
+        ["S", "Sexe", "1", "Homme", "CHAR", "1"],
+        ["S", "Sexe", "2", "F", "CHAR", "1"],
+    ]
+    (sex,) = read_dictionary(Path("d.csv"), rows, ("s",)).columns
+    assert (sex.description, sex.values) == ("Sexe", (("1", "Homme"), ("2", "F")))
 
 
 FORMS = [
@@ -248,6 +274,11 @@ def test_the_tenth_edition_of_the_icd_needs_no_decision(tmp_path: Path) -> None:
     assert "{property: classification, value: icd-10}\n          - {property: firstCharacters, value: 3}" in diagnosis
     assert "CHANGE (each value" not in diagnosis
     assert "CHANGE (each value that can be, or classification, value: icd-9" in older
+
+
+def test_a_letter_of_a_code_of_the_icd_is_no_code(tmp_path: Path) -> None:
+    rows = [["Name", "Label"], ["diag", "Primary diagnosis, first letter of the ICD-10 code"]]
+    assert "property: classification" not in draft_of(tmp_path, ["diag"], *rows)
 
 
 def test_missing_codes_and_coarse_numbers_are_told_beside_the_role(tmp_path: Path) -> None:

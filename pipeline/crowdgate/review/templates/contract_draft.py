@@ -26,6 +26,7 @@ from crowdgate.review.templates.column_words import (
     ICD_10,
     LONGEST_NAME,
     NO_YEARS,
+    PARTS_OF_CODES,
     PERSONS,
     STOCK,
     STOCK_CHARACTERS,
@@ -331,7 +332,8 @@ def _values(source: DraftSource, column: DraftColumn) -> list[tuple[str, str]]:
     """
     words = column_words(f"{column.name} {with_edition(column.description)}")
     is_text = column.type in (CellType.TEXT, CellType.UNKNOWN)
-    if words & ICD_10 and is_text and not (column.values or column.bounds or column.unread):
+    has_codes = not (column.values or column.bounds or column.unread or words & PARTS_OF_CODES)
+    if words & ICD_10 and is_text and has_codes:
         return [("classification", "icd-10"), ("firstCharacters", "3")]
     return [("domain", _domain(source, column))]
 

@@ -14,11 +14,11 @@ HEADINGS = {
         "variable / field name", "variable name", "field name", "column name", "variable", "varname", "field",
         "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
         "column heading", "heading", "item", "merkmal", "merkmalsname", "nom de la variable", "nom", "nombre", "nome",
-        "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna",
+        "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna", "cod var",
     ),
     "label": (
         "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
-        "etichetta", "omschrijving", "etykieta", "etikett",
+        "etichetta", "omschrijving", "etykieta", "etikett", "lib var",
     ),
     "description": (
         "description", "definition", "variable description", "beschreibung", "comment", "bemerkung", "descripción",
@@ -35,11 +35,11 @@ HEADINGS = {
         "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
         "ausprägungen", "auspraegungen", "auspragungen", "wertelabels", "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
-        "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode",
+        "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
     ),
     "value label": (
         "value label", "code label", "category label", "level label", "value description", "code description",
-        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext",
+        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
     ),
     "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
     "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
@@ -56,7 +56,7 @@ HEADINGS = {
 _WORDS = {
     "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*",
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse",
-    "values": r"values?|codes?|verdier|værdier|värden|koder|valores|valeurs|valori|waarden|werte|ausprägung\w*"
+    "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|rótulo|title|question|bezeichnung",
     "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|opis",
@@ -122,7 +122,10 @@ def _by_heading(heads: Sequence[str]) -> dict[str, int]:
         if key != "name" and any(each in heads for each in known)
     }
     for at, each in enumerate(heads):
-        key = next((key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)), None)
+        said = [key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)]
+        key = said[0] if said else None
+        if key == "values" in found and {"label", "description"} & {*said}:
+            key = "value label"  # beside a heading of codes: `Libellé de la modalité`
         if key is not None and not _OTHERS.search(each) and key not in found and at not in found.values():
             found[key] = at
     return found
