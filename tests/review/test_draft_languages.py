@@ -70,6 +70,7 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("['m', 'w', 'd']", ListedValues((("m", ""), ("w", ""), ("d", "")))),
         ("{'01': 'Heart (all)', '02': \"Men's\"}", ListedValues((("01", "Heart (all)"), ("02", "Men's")))),
         ("01-09-2022 t/m 31-12-2022", ListedValues(bounds=("2022-09-01", "2022-12-31"))),
+        ("1=Hombre; 6=Mujer", ListedValues((("1", "Hombre"), ("6", "Mujer")))),
         ("1=low; 5=high", ListedValues(unread="1 = low; 5 = high")),
         ("Abbey / Old Town / East", ListedValues((("Abbey", ""), ("Old Town", ""), ("East", "")))),
         ("1=Man; 2=Vrouw; 9=iets", ListedValues((("1", "Man"), ("2", "Vrouw"), ("9", "iets")))),

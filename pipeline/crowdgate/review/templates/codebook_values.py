@@ -48,8 +48,13 @@ _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
-_YES_NO = re.compile(r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|fe?male", re.IGNORECASE)
-"""The labels that are a list, however far their codes are apart."""
+_YES_NO = re.compile(
+    r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
+    r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
+    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino",
+    re.IGNORECASE,
+)
+"""The labels of two answers or sexes: a list, however far their codes are apart."""
 _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")

@@ -114,6 +114,20 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     return found if found.keys() & {"label", "description", "values", "type"} else {}
 
 
+def places_of_codes(row: Sequence[str]) -> tuple[int, int] | None:
+    """Return the places of codes and of their labels in a row of headings, which stand beside them if they have no
+    known heading; None if no cell is a heading of codes.
+    """
+    heads = _folded(row)
+    found = _by_heading(heads)
+    if "values" not in found:
+        return None
+    at = found["values"]
+    label = next((found[key] for key in ("value label", "label", "description") if key in found), at + 1)
+    is_heading = re.fullmatch(_WORDS["values"], heads[at]) or heads[at] in HEADINGS["values"]
+    return (at, label) if is_heading and label < len(heads) else None
+
+
 def _by_heading(heads: Sequence[str]) -> dict[str, int]:
     """Return the place of each heading that is known, or has a known word, except that of names."""
     found = {
