@@ -326,6 +326,40 @@ def test_a_decimal_comma_parts_no_missing_codes(tmp_path: Path) -> None:
     assert 'missing: ["98", "99"]' in text
 
 
+def test_missing_codes_and_the_form_of_days_are_read_from_words(tmp_path: Path) -> None:
+    rows = [
+        ["Variable", "Descripción", "Tipo", "Observaciones"],
+        ["horas", "Horas (98 = no sabe, 12 = doce)", "N", "01.0 - 98.0; 99,9 = No consta"],
+        ["fecha", "Cuando", "A", "dd/mm/aaaa"],
+        ["alta", "Fecha del alta", "A", ""],
+        ["dia", "Day of the week", "A", ""],
+    ]
+    table = write_csv(tmp_path / "t.csv", [each[0] for each in rows[1:]], mark=";")
+    book = write_csv(tmp_path / "b.csv", *rows)
+    found = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    assert found.columns[0].missing == ("98", "99.9")
+    assert [each.is_day for each in found.columns] == [False, True, True, False]
+    assert found.settings["dayForm"] == "DD/MM/YYYY"
+
+
+def test_measured_numbers_of_a_ddi_codebook_have_decimals_unless_it_says_otherwise(tmp_path: Path) -> None:
+    stated = ("", 'dcml="0"', 'dcml="2"')
+    source = tmp_path / "c.xml"
+    source.write_text(
+        "<codeBook><fileDscr><fileTxt><fileName>t.tab</fileName></fileTxt></fileDscr><dataDscr>"
+        + "".join(f'<var name="c{at}" intrvl="contin" {each}/>' for at, each in enumerate(stated))
+        + '<var name="f" intrvl="contin"><varFormat type="numeric" formatname="F8.0"/></var>'
+        '<var name="d" intrvl="discrete"><varFormat type="numeric"/></var></dataDscr></codeBook>', encoding="utf-8",
+    )  # fmt: skip
+    write_csv(tmp_path / "t.tab", ["c0", "f"], mark="\t")
+    found = read_draft_source(source, tmp_path)
+    whole, number = CellType.WHOLE, CellType.NUMBER
+    assert [each.type for each in found.columns] == [number, whole, number, whole, whole]
+    assert (found.format, found.path, found.settings) == ("csv", "t.tab", {"delimiter": "\t"})
+    table = read_draft_source(tmp_path / "t.tab", tmp_path, header_line=True, codebook=source)
+    assert (table.format, table.settings) == ("csv", {"delimiter": "\t"})
+
+
 def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Columns whose domain would be left to decide get one only if they are named."""
     table = write_csv(tmp_path / "t.csv", ["sex", "ward", "income", "hours"])
@@ -334,6 +368,7 @@ def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys
     assert crowdgate(*command, "--domains", "hours") == 0
     text = capsys.readouterr().out
     names = {each: text[text.index(f"name: {each}") :].partition("\n      - ")[0] for each in ("sex", "ward", "income")}
+    assert "--domains A,B drafts them, if you name those with CHANGE again; by hand" in text
     assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward"]
     assert "property: domain" in text[text.index("name: hours") :]
 

@@ -37,7 +37,8 @@ _SPECIAL_LABELS = (
     r"n\.?\s?[iau]\.?( ?u\.?)?",
     r"(appropriate |valid )?skip(ped)?|system missing|sys(tem)?miss?",
     r"(ohne|keine) (angaben?|antwort)|unbekannt|wei(ß|ss) (ich )?nicht|verweigert|trifft nicht zu|fehlend|k\.? ?a\.?",
-    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|déclaré|renseigné|concerné)|refus[ée]?|manquante?)",
+    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|(déclaré|renseigné|concerné)e?))",
+    r"refus[ée]?|manquante?",
     r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]|no consta",
     r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
     r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
@@ -46,6 +47,8 @@ _SPECIAL_LABELS = (
 )
 _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
+_CODE_IN_WORDS = re.compile(r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?)\s*[=:]\s*(?P<label>[^=:;,.()\[\]]+)")
+"""A number among words, with what it stands for."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 _YES_NO = re.compile(
@@ -151,6 +154,11 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
     """Return whether all values are numbers whose labels say that there is no value: such as 997, don't know."""
     numbers = all(parse_number(code) is not None for code, _ in values)
     return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
+
+
+def codes_in_words(text: str) -> tuple[str, ...]:
+    """Return the numbers that words on a variable call missing: 999 of `Weight in kg (999 = unknown)`."""
+    return tuple(point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"]))
 
 
 def bare_label(code: str, label: str) -> str:

@@ -103,6 +103,8 @@ DAYS = {
     "dato", "nascita", "nacimiento", "nascimento", "naissance",
 }  # fmt: skip
 """The words in names of columns that suggest days."""
+NO_FIRST_WORDS = {"day"}
+"""The words that begin descriptions of other things: `day of the week`."""
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
 """The letters that have no accent to leave out."""
 

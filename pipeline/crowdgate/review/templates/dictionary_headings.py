@@ -21,8 +21,12 @@ HEADINGS = {
         "etichetta", "omschrijving", "etykieta", "etikett", "lib var",
     ),
     "description": (
-        "description", "definition", "variable description", "beschreibung", "comment", "bemerkung", "descripción",
-        "descrição", "descrizione", "beskrivelse", "beskrivning", "opis", "notes", "remarks",
+        "description", "definition", "variable description", "beschreibung", "descripción", "descrição", "descrizione",
+        "beskrivelse", "beskrivning", "opis",
+    ),
+    "notes": (
+        "notes", "remarks", "comment", "comments", "note", "bemerkung", "bemerkungen", "anmerkung", "observaciones",
+        "observações", "remarques", "observations", "opmerkingen", "merknad", "anmärkning", "uwagi",
     ),
     "type": (
         "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
@@ -111,7 +115,7 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         fit = [at for at in free if key not in found and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
-    return found if found.keys() & {"label", "description", "values", "type"} else {}
+    return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}
 
 
 def places_of_codes(row: Sequence[str]) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
+    codes_in_words,
     listed_values,
     missing_codes,
     stated_range,
@@ -32,6 +33,8 @@ MOST_TITLE_ROWS = 10
 """The number of rows in which the headings are looked for."""
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
+_WORDS = ("label", "description", "notes")
+"""The headings of words on a variable, in order of preference."""
 Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
@@ -164,6 +167,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
+        *(code for key in _WORDS if not listed.values for code in codes_in_words(first.get(key, ""))),
     )
     column = DraftColumn(
         name, stated.type, _description(rows),
@@ -222,18 +226,18 @@ def _label_each(rows: Sequence[Row]) -> str:
 def _description(rows: Sequence[Row]) -> str:
     """Return the words about a variable, which are not those about its values."""
     used = _label_each(rows)
-    keys = [key for key in ("label", "description") if key != used and rows[0].get(key)]
+    keys = [key for key in _WORDS if key != used and rows[0].get(key)]
     return " ".join(rows[0][keys[0]].split()) if keys else ""
 
 
 def _type(row: Row, listed: ListedValues) -> StatedType:
     """Return the type of a variable, with the more decimals of those that its type and its range state."""
-    form = day_form(row.get("values", ""))
+    form = next(filter(None, (day_form(row.get(key, "")) for key in ("values", *_WORDS))), "")
     found = [stated_type(row.get(key, "")) for key in ("check", "type")]
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
-    if stated.type is CellType.DAY:
-        return replace(stated, day_form=stated.day_form or form)
+    if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and listed.bounds is None):
+        return StatedType(CellType.DAY, day_form=stated.day_form or form)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

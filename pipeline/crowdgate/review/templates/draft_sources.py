@@ -34,6 +34,8 @@ from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType, repeated_names
 
 _POSTGRES = ("server", "type", "host", "port", "database", "schema")
+_WITH_TABS = (".tsv", ".tab")
+"""The ends of names of CSV files with tabs between their cells."""
 MOST_LISTED = 20
 """The greatest number of sheets that a message names."""
 _CODEBOOK_SHEET = re.compile(
@@ -321,7 +323,10 @@ def _codebook(path: Path, relative: str, _: str) -> DraftSource:
     is_table = end is not None and READERS[end] in (_csv, _parquet) and Path(named).name == named
     if not is_table or not (path.parent / named).is_file():
         return found
-    return replace(found, path=os.path.join(os.path.dirname(relative), named), format=str(end).split(".")[1])
+    form = "csv" if end is not None and READERS[end] is _csv else "parquet"
+    settings = {"delimiter": "\t"} if end in _WITH_TABS else {}
+    place = os.path.join(os.path.dirname(relative), named)
+    return replace(found, path=place, format=form, settings=settings)
 
 
 def _excel(path: Path, relative: str, part: str) -> DraftSource:
@@ -344,7 +349,7 @@ def _statistics(path: Path, relative: str, _: str) -> DraftSource:
 
 READERS: dict[str, Callable[[Path, str, str], DraftSource]] = {
     ".parquet": _parquet,
-    **dict.fromkeys((".csv", ".csv.gz", ".csv.zst"), _csv),
+    **dict.fromkeys((".csv", ".csv.gz", ".csv.zst", *_WITH_TABS), _csv),
     **dict.fromkeys(YAML, _contract),
     ".xml": _codebook,
     **dict.fromkeys((".arrow", ".feather", ".ipc"), _arrow),
