@@ -43,7 +43,7 @@ def read_header(path: Location, delimiter: str) -> Header:
         if header is not None and (is_whole or header.body < len(start)) and header.body <= LONGEST_HEADER:
             return header
     if not _is_utf8(start.partition(b"\n")[0]):
-        raise FileFault(f"{path.name}: the header is not in UTF-8: expected a file saved in UTF-8")
+        raise FileFault(f"{path.name}: the header is not in UTF-8")
     raise FileFault(f"{path.name}: the header cannot be read as UTF-8 text with delimiter {delimiter!r}")
 
 
