@@ -4,6 +4,7 @@ A list is a block of rows below its title, or rows with its name beside each cod
 or a text that the row of a variable has in a cell without a known heading.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,8 @@ from crowdgate.review.templates.dictionary_headings import places_of_codes
 from crowdgate.review.templates.draft_dictionary import Dictionary, is_dictionary, merged, read_dictionary
 from crowdgate.sources.table_header import CellType
 
+_COUNT = re.compile(r"[\d\s.,%()]+")
+"""A text that may be a count or a share."""
 Sheet = tuple[str, Sequence[Sequence[str]]]
 """The title of a sheet, or of a table in a text, and its rows."""
 
@@ -58,11 +61,15 @@ def _blocks(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[list[str]
 
 
 def _block_values(block: Sequence[Sequence[str]]) -> Values:
-    """Return the codes of a block with their labels, without its headings; none if a code recurs."""
+    """Return the codes of a block with their labels, without its headings; none if a code recurs, or if labels are
+    numbers, which may be counts of rows.
+    """
     at, label = places_of_codes(block[0]) or (0, 1)
     is_headed = places_of_codes(block[0]) is not None or _is_heading([row[at] for row in block])
     pairs = [(row[at], row[label]) for row in block[is_headed:] if len(row) > max(at, label) and row[at]]
-    return tuple((code, bare_label(code, text)) for code, text in pairs) if len(dict(pairs)) == len(pairs) else ()
+    if len(dict(pairs)) < len(pairs) or any(_COUNT.fullmatch(text) and text != code for code, text in pairs):
+        return ()
+    return tuple((code, bare_label(code, text)) for code, text in pairs)
 
 
 def _is_heading(codes: Sequence[str]) -> bool:
