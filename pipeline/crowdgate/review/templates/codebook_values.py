@@ -11,7 +11,7 @@ from crowdgate.review.templates.contract_draft import Values
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
-    re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>[^()=]*[^\W\d_][^()=]*)\)"),
+    re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z0-9]{1,6})\s+(?P<label>.*?)", re.DOTALL),
 )
@@ -62,7 +62,7 @@ _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
-_IN_BRACKETS = re.compile(r"\s*\([^()=]*[^\W\d_][^()=]*\)")
+_IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""

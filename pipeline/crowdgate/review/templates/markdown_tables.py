@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-_HEADING = re.compile(r"#+\s+(?P<title>.*?)[\s#]*|\*\*(?P<bold>[^*]+)\*\*:?")
+_HEADING = re.compile(r"#{1,6}\s.*|\*\*[^*]+\*\*:?")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
 """The line below the headings of a table."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -19,8 +19,8 @@ def markdown_tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
         if rows:
             yield title, rows
             title, rows = "", []
-        if found := _HEADING.fullmatch(line):
-            title = _plain(found["title"] or found["bold"] or "")
+        if _HEADING.fullmatch(line):
+            title = _plain(line.strip("#: "))
 
 
 def _cells(line: str) -> list[str]:
@@ -30,5 +30,6 @@ def _cells(line: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """Return a text without the marks of code and of bold letters, where lines end at `<br>`."""
-    text = re.sub(r"\s*<br\s*/?>\s*", "\n", text).replace("\\|", "|").replace("\\_", "_")
+    lines = (each.strip() for each in re.split(r"<br ?/?>", text))
+    text = "\n".join(lines).replace("\\|", "|").replace("\\_", "_")
     return re.sub(r"`([^`]*)`|\*\*([^*]*)\*\*", lambda found: found[1] or found[2] or "", text).strip()
