@@ -66,7 +66,10 @@ def test_a_day_has_a_code_exactly_when_it_lies_between_both_ends(domain: Domain,
         return
     day = domain.first_day + timedelta(days=offset)
     expected = offset if 0 <= offset < len(domain) else INVALID
-    assert [domain.code(day.isoformat()), domain.code(f"{day.isoformat()} 00:00:00")] == [expected] * 2
+    times = ["", " 00:00:00", "T23:59", " 07:30:15.123456", " 07:30:15Z", "T07:30:15+05:30"]
+    assert [domain.code(day.isoformat() + time) for time in times] == [expected] * len(times)
+    others = [" 24:00", " 12", "T12:60", " 12:00 noon", "12:00", " 12:00:00+25:00"]
+    assert [domain.code(day.isoformat() + time) for time in others] == [INVALID] * len(others)
 
 
 @given(st.fractions(-(10**6), 10**6).map(lambda value: Fraction(round(value * 10**9), 10**9)))

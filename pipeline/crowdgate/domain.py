@@ -25,6 +25,10 @@ INVALID = -1
 _NUMBER = re.compile(r"\s*[-+]?(\d{1,40}(\.\d{0,40})?|\.\d{1,40})([eE][-+]?\d{1,2})?\s*", re.ASCII)
 _INTEGER = re.compile(r"\s*[-+]?\d{1,15}\s*", re.ASCII)
 _DATE = re.compile(r"(\d{4}-\d{2}-\d{2})([T ]00:00(:00(\.0+)?)?Z?)?", re.ASCII)
+_TIME = re.compile(
+    r"[T ](?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?", re.ASCII
+)
+"""A time of day after an ISO day, with or without its distance from UTC."""
 _EXACTLY = Context(prec=400)
 
 
@@ -177,7 +181,7 @@ class Domain:
             number = parse_number(text)
             return INVALID if number is None else self.grid.code(number)
         if self.first_day is not None:
-            day = parse_date(text)
+            day = day_of(text)
             offset = INVALID if day is None else (day - self.first_day).days
             return offset if 0 <= offset < len(self.labels) else INVALID
         number = parse_number(text) if self._numbers else None
@@ -250,12 +254,17 @@ def parse_number(text: str) -> Fraction | None:
 
 
 def parse_date(text: str) -> date | None:
-    """Return the ISO day that a cell's text states (a midnight time is allowed), or None."""
+    """Return the ISO day that a text states (a midnight time is allowed), or None."""
     match = _DATE.fullmatch(text)
     try:
         return date.fromisoformat(match[1]) if match else None
     except ValueError:
         return None
+
+
+def day_of(text: str) -> date | None:
+    """Return the ISO day of a cell, whose time of day is left out, or None. The day is the one that is written."""
+    return parse_date(text[:10]) if len(text) == 10 or _TIME.fullmatch(text, 10) else parse_date(text)
 
 
 def _double(text: str | None, whole: bool) -> float:

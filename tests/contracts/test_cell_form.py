@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.cell_form import DAYS, CellForm
 from crowdgate.contracts.reading import read_contract
-from crowdgate.domain import INVALID, Domain, categories, dates, numbers, parse_date, parse_number
+from crowdgate.domain import INVALID, Domain, categories, dates, day_of, numbers, parse_number
 from crowdgate.errors import ConfigurationError, FileFault
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.contract_diff import contract_changes
@@ -49,15 +49,15 @@ def test_a_number_in_another_form_is_none(text: str) -> None:
 def test_a_day_in_a_stated_form_is_that_day(day: date, form: str) -> None:
     domain = dates(date(1900, 1, 1), date(2100, 1, 1), "x")
     written = form.replace("YYYY", f"{day.year:04}").replace("MM", f"{day.month:02}").replace("DD", f"{day.day:02}")
-    texts = CellForm(day=form).usual([written, f" {written} 12:30", day.isoformat()], domain)
-    assert [None if text is None else parse_date(text) for text in texts] == [day, day, None]
+    texts = CellForm(day=form).usual([written, f" {written} 12:30", day.isoformat(), f"{day} 12:30"], domain)
+    assert [None if text is None else day_of(text) for text in texts] == [day, day, None, None]
 
 
 @pytest.mark.parametrize("text", ["01.02.2024 02.02.2024", "01.02.2024 5 people"])
 def test_a_day_before_more_than_a_time_is_none(text: str) -> None:
     (found,) = CellForm(day="DD.MM.YYYY").usual([text], dates(date(1900, 1, 1), date(2100, 1, 1), "x"))
     assert found is not None
-    assert parse_date(found) is None
+    assert day_of(found) is None
 
 
 @pytest.mark.parametrize(

@@ -420,7 +420,7 @@ def test_a_contract_of_a_database_names_its_table_and_the_person(
     assert '{from: "0", to: "2500", step: 1, precision: 0.01, ' in text
     assert "classification, value: icd-10" in text
     assert "classification, value: icd-9" in text
-    assert "# Columns without a domain are not published. --domains A,B drafts them; by hand" in text
+    assert "# Columns without a domain are not published. --domains A,B drafts them" in text
 
 
 @pytest.mark.parametrize(

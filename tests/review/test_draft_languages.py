@@ -70,12 +70,20 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("['m', 'w', 'd']", ListedValues((("m", ""), ("w", ""), ("d", "")))),
         ("{'01': 'Heart (all)', '02': \"Men's\"}", ListedValues((("01", "Heart (all)"), ("02", "Men's")))),
         ("01-09-2022 t/m 31-12-2022", ListedValues(bounds=("2022-09-01", "2022-12-31"))),
+        ("1=Hombre; 6=Mujer", ListedValues((("1", "Hombre"), ("6", "Mujer")))),
         ("1=low; 5=high", ListedValues(unread="1 = low; 5 = high")),
         ("Abbey / Old Town / East", ListedValues((("Abbey", ""), ("Old Town", ""), ("East", "")))),
         ("1=Man; 2=Vrouw; 9=iets", ListedValues((("1", "Man"), ("2", "Vrouw"), ("9", "iets")))),
         ("41=a; 43=b; 65=c", ListedValues((("41", "a"), ("43", "b"), ("65", "c")))),
         ("18=18 or less; 40=40; 65=65+", ListedValues(unread="18 = 18 or less; 40 = 40; 65 = 65+")),
         ("1=none; 5=some; 9=all", ListedValues(unread="1 = none; 5 = some; 9 = all")),
+        ("M, F, I (indeterminate)", ListedValues((("M", ""), ("F", ""), ("I", "indeterminate")))),
+        ("M (312), F (298)", ListedValues()),
+        ("M (n=312), F (n=298)", ListedValues(unread="M (n=312), F (n=298)")),
+        ("1 (one, alone); 2 (two)", ListedValues((("1", "one, alone"), ("2", "two")))),
+        ("1 (most deprived) to 10 (least deprived)", ListedValues(bounds=("1", "10"), decimals=0)),
+        ("0 to 20, -1 = not recorded", ListedValues(bounds=("0", "20"), missing=("-1",), decimals=0)),
+        ("0-8; 9 = No consta", ListedValues(bounds=("0", "8"), missing=("9",), decimals=0)),
     ],
 )
 def test_ranges_and_lists_are_read_in_words_of_several_languages(text: str, expected: ListedValues) -> None:
@@ -93,6 +101,27 @@ def test_ranges_and_lists_are_read_in_words_of_several_languages(text: str, expe
 )  # fmt: skip
 def test_labels_of_no_value_are_known_in_several_languages(label: str, special: bool) -> None:
     assert is_special(label) is special
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ["COD_VAR", "LIB_VAR", "COD_MOD", "LIB_MOD", "TYPE_VAR", "LONG_VAR"],
+        ["Variable", "Libellé", "Code", "Libellé de la modalité", "Type", "Longueur"],
+        ["Variable", "Etiqueta", "Valor", "Descripción del valor", "Tipo", "Longitud"],
+    ],
+    ids=lambda heads: str(heads[3]),
+)
+def test_a_heading_of_labels_beside_one_of_codes_is_that_of_their_labels(heads: Sequence[str]) -> None:
+    """The first headings are those of the dictionaries of INSEE."""
+    rows = [
+        ["A title", *[""] * 5],
+        heads,
+        ["S", "Sexe", "1", "Homme", "CHAR", "1"],
+        ["S", "Sexe", "2", "F", "CHAR", "1"],
+    ]
+    (sex,) = read_dictionary(Path("d.csv"), rows, ("s",)).columns
+    assert (sex.description, sex.values) == ("Sexe", (("1", "Homme"), ("2", "F")))
 
 
 FORMS = [
@@ -250,6 +279,11 @@ def test_the_tenth_edition_of_the_icd_needs_no_decision(tmp_path: Path) -> None:
     assert "CHANGE (each value that can be, or classification, value: icd-9" in older
 
 
+def test_a_letter_of_a_code_of_the_icd_is_no_code(tmp_path: Path) -> None:
+    rows = [["Name", "Label"], ["diag", "Primary diagnosis, first letter of the ICD-10 code"]]
+    assert "property: classification" not in draft_of(tmp_path, ["diag"], *rows)
+
+
 def test_missing_codes_and_coarse_numbers_are_told_beside_the_role(tmp_path: Path) -> None:
     rows = [["Name", "Type", "Values", "Missing"], ["x", "integer", "", "-9 = missing; 99"],
             ["y", "decimal", "0.00 to 99999.99", ""]]  # fmt: skip
@@ -294,6 +328,40 @@ def test_a_decimal_comma_parts_no_missing_codes(tmp_path: Path) -> None:
     assert 'missing: ["98", "99"]' in text
 
 
+def test_missing_codes_and_the_form_of_days_are_read_from_words(tmp_path: Path) -> None:
+    rows = [
+        ["Variable", "Descripción", "Tipo", "Observaciones"],
+        ["horas", "Horas (98 = no sabe, 12 = doce)", "N", "01.0 - 98.0; 99,9 = No consta"],
+        ["fecha", "Cuando", "A", "dd/mm/aaaa"],
+        ["alta", "Fecha del alta", "A", ""],
+        ["dia", "Day of the week", "A", ""],
+    ]
+    table = write_csv(tmp_path / "t.csv", [each[0] for each in rows[1:]], mark=";")
+    book = write_csv(tmp_path / "b.csv", *rows)
+    found = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    assert found.columns[0].missing == ("98", "99.9")
+    assert [each.is_day for each in found.columns] == [False, True, True, False]
+    assert found.settings["dayForm"] == "DD/MM/YYYY"
+
+
+def test_measured_numbers_of_a_ddi_codebook_have_decimals_unless_it_says_otherwise(tmp_path: Path) -> None:
+    stated = ("", 'dcml="0"', 'dcml="2"')
+    source = tmp_path / "c.xml"
+    source.write_text(
+        "<codeBook><fileDscr><fileTxt><fileName>t.tab</fileName></fileTxt></fileDscr><dataDscr>"
+        + "".join(f'<var name="c{at}" intrvl="contin" {each}/>' for at, each in enumerate(stated))
+        + '<var name="f" intrvl="contin"><varFormat type="numeric" formatname="F8.0"/></var>'
+        '<var name="d" intrvl="discrete"><varFormat type="numeric"/></var></dataDscr></codeBook>', encoding="utf-8",
+    )  # fmt: skip
+    write_csv(tmp_path / "t.tab", ["c0", "f"], mark="\t")
+    found = read_draft_source(source, tmp_path)
+    whole, number = CellType.WHOLE, CellType.NUMBER
+    assert [each.type for each in found.columns] == [number, whole, number, whole, whole]
+    assert (found.format, found.path, found.settings) == ("csv", "t.tab", {"delimiter": "\t"})
+    table = read_draft_source(tmp_path / "t.tab", tmp_path, header_line=True, codebook=source)
+    assert (table.format, table.settings) == ("csv", {"delimiter": "\t"})
+
+
 def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Columns whose domain would be left to decide get one only if they are named."""
     table = write_csv(tmp_path / "t.csv", ["sex", "ward", "income", "hours"])
@@ -302,6 +370,7 @@ def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys
     assert crowdgate(*command, "--domains", "hours") == 0
     text = capsys.readouterr().out
     names = {each: text[text.index(f"name: {each}") :].partition("\n      - ")[0] for each in ("sex", "ward", "income")}
+    assert "--domains A,B drafts them, if you name those with CHANGE again; by hand" in text
     assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward"]
     assert "property: domain" in text[text.index("name: hours") :]
 

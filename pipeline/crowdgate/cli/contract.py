@@ -64,8 +64,8 @@ def draft(
         typer.Option(
             "--codebook",
             metavar="FILE",
-            help="A codebook of this table: a data dictionary (.csv, .xlsx), DDI (.xml), labels (.sav, .dta), or a "
-            "contract (.yaml).",
+            help="A codebook of this table: a data dictionary (.csv, .xlsx, .md), DDI (.xml), labels (.sav, .dta), or "
+            "a contract (.yaml).",
         ),
     ] = None,
 ) -> None:

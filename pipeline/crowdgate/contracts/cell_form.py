@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from crowdgate.domain import Domain, parse_date, parse_number
+from crowdgate.domain import Domain, day_of, parse_number
 
 POINT, COMMA = ".", ","
 ISO = "YYYY-MM-DD"
@@ -66,5 +66,5 @@ def _day(text: str, form: str) -> str:
     """Return a day as an ISO day; a time of day after it is left out."""
     found = re.fullmatch(rf"\s*{form}(?:{_TIME})?\s*", text)
     if found is None:
-        return text if parse_date(text) is None else _NONE
+        return text if day_of(text) is None else _NONE
     return f"{found['y']}-{found['m']:0>2}-{found['d']:0>2}"

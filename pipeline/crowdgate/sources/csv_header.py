@@ -1,6 +1,7 @@
 """The header of a CSV file: its first record, and nothing after it."""
 
 import csv
+from codecs import getincrementaldecoder
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -41,6 +42,8 @@ def read_header(path: Location, delimiter: str) -> Header:
         header = _first_record(start, skipped, delimiter)
         if header is not None and (is_whole or header.body < len(start)) and header.body <= LONGEST_HEADER:
             return header
+    if not _is_utf8(start.partition(b"\n")[0]):
+        raise FileFault(f"{path.name}: the header is not in UTF-8")
     raise FileFault(f"{path.name}: the header cannot be read as UTF-8 text with delimiter {delimiter!r}")
 
 
@@ -96,6 +99,15 @@ def _content(path: Location) -> Iterator[Any]:
             raise
     if damaged:
         raise FileFault(f"{path.name}: the file can't be decompressed: expected {codec_of(path)}")
+
+
+def _is_utf8(start: bytes) -> bool:
+    """Return whether bytes are the start of a text in UTF-8; its last character may be cut off."""
+    try:
+        getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _first_record(start: bytes, skipped: int, delimiter: str) -> Header | None:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from crowdgate.arrays import Array, Bools, Codes, Integers, marked_rows
 from crowdgate.contracts.cell_form import ISO, POINT
 from crowdgate.contracts.contract import Attribute
-from crowdgate.domain import INVALID, Domain, parse_date, parse_number
+from crowdgate.domain import INVALID, Domain, day_of, parse_number
 from crowdgate.histogram import Column
 from crowdgate.limits import LONGEST_CELL
 
@@ -276,7 +276,7 @@ def _reason(text: str | None, domain: Domain) -> Reason:
     if domain.code(text) != INVALID:
         return Reason.RULE
     numeric, days = domain.grid is not None, domain.first_day is not None
-    unread = (numeric and parse_number(text) is None) or (days and parse_date(text) is None)
+    unread = (numeric and parse_number(text) is None) or (days and day_of(text) is None)
     return Reason.UNREADABLE if unread or not _is_utf8(text) else Reason.OUTSIDE
 
 

@@ -11,6 +11,7 @@ from crowdgate.review.templates.contract_draft import Values
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
+    re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z0-9]{1,6})\s+(?P<label>.*?)", re.DOTALL),
 )
@@ -29,15 +30,16 @@ _SPECIAL_LABELS = (
     r"(i )?(do ?n[o'’]?t|dont) know",
     r"(i )?prefer not to (answer|say)",
     r"refused?( to answer)?",
-    r"not (stated|known|specified|applicable|ascertained|asked|reported|available|in universe)",
+    r"not (stated|known|specified|applicable|ascertained|asked|reported|recorded|measured|available|in universe)",
     r"no (answer|response)",
     r"missing( data)?",
     r"unknown|blank|niu|dk|missing/unknown",
     r"n\.?\s?[iau]\.?( ?u\.?)?",
     r"(appropriate |valid )?skip(ped)?|system missing|sys(tem)?miss?",
     r"(ohne|keine) (angaben?|antwort)|unbekannt|wei(ß|ss) (ich )?nicht|verweigert|trifft nicht zu|fehlend|k\.? ?a\.?",
-    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|déclaré|renseigné|concerné)|refus[ée]?|manquante?)",
-    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]",
+    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|(déclaré|renseigné|concerné)e?))",
+    r"refus[ée]?|manquante?",
+    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]|no consta",
     r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
     r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
     r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukjent|okänt?|ikke (be)?svart|vil ikke svare",
@@ -45,14 +47,23 @@ _SPECIAL_LABELS = (
 )
 _SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
 """The labels of codes that stand for no number."""
+_CODE_IN_WORDS = re.compile(r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?)\s*[=:]\s*(?P<label>[^=:;,.()\[\]]+)")
+"""A number among words, with what it stands for."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
-_YES_NO = re.compile(r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|fe?male", re.IGNORECASE)
-"""The labels that are a list, however far their codes are apart."""
+_YES_NO = re.compile(
+    r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
+    r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
+    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino",
+    re.IGNORECASE,
+)
+"""The labels of two answers or sexes: a list, however far their codes are apart."""
 _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
+_IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
+"""Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
@@ -145,6 +156,11 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
     return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
 
 
+def codes_in_words(text: str) -> tuple[str, ...]:
+    """Return the numbers that words on a variable call missing: 999 of `Weight in kg (999 = unknown)`."""
+    return tuple(point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"]))
+
+
 def bare_label(code: str, label: str) -> str:
     """Return a label without the code that it repeats: `Male` of `1. Male` and `(1) Male`."""
     found = _REPEATED.fullmatch(label)
@@ -160,8 +176,8 @@ def is_special(label: str) -> bool:
 
 def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
-    if _RANGE.fullmatch(text):
-        return [text]
+    if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
+        return [bare]
     for mark in ("|", "\n", ";", " / "):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
@@ -171,7 +187,7 @@ def _parts(text: str) -> list[str]:
         return [text]
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
-        if len(parts) > 1 and all(each and " " not in each for each in parts):
+        if len(parts) > 1 and all(each and " " not in _IN_BRACKETS.sub("", each) for each in parts):
             return parts
     return [each for each in re.split(r",\s+", text) if each] if _is_range_and_codes(text) else [text]
 
@@ -195,7 +211,7 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
 
 def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     """Return the code and the label of an entry of a form; None for another form."""
-    if _RANGE.fullmatch(entry) or (form is _FORMS[0] and _BARE.fullmatch(entry)):
+    if _RANGE.fullmatch(entry) or (form in _FORMS[:2] and _BARE.fullmatch(entry)):
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")

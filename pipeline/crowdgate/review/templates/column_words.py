@@ -25,7 +25,7 @@ ROLES = {
         "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension", "asthma", "diagnose", "krankheit",
         "raucher", "einkommen", "revenu", "ingreso", "ingresos", "renda", "reddito", "inkomen", "fumatore", "fumador",
         "inkomst", "inntekt", "diagnostico", "diagnosi", "diagnostic", "cid10", "cie10", "cim10", "lohn", "salario",
-        "salaire",
+        "salaire", "dochod", "dochody", "wynagrodzenie", "zarobki",
     ),
     Role.QUASI_IDENTIFIER: (
         "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode", "postal",
@@ -48,6 +48,11 @@ STOCK = {
 """The words in names of columns that suggest a stock classification."""
 ICD_10 = {"icd10", "cid10", "cie10", "cim10"}
 """The words for the tenth edition of the ICD, whose first three characters are a category in each country."""
+PARTS_OF_CODES = {
+    "letter", "chapter", "block", "lettre", "chapitre", "buchstabe", "kapitel", "letra", "capitulo", "lettera",
+    "capitolo", "hoofdstuk", "kapittel", "rozdzial",
+}  # fmt: skip
+"""The words that say that a column holds parts of codes, or groups of them, and no whole codes."""
 STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
 """The length of the codes of classifications whose tables often have longer ones."""
 NUMBERS = {
@@ -98,6 +103,8 @@ DAYS = {
     "dato", "nascita", "nacimiento", "nascimento", "naissance",
 }  # fmt: skip
 """The words in names of columns that suggest days."""
+NO_FIRST_WORDS = {"day"}
+"""The words that begin descriptions of other things: `day of the week`."""
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
 """The letters that have no accent to leave out."""
 

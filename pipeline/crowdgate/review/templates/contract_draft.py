@@ -25,7 +25,9 @@ from crowdgate.review.templates.column_words import (
     ENDS_IN_ID,
     ICD_10,
     LONGEST_NAME,
+    NO_FIRST_WORDS,
     NO_YEARS,
+    PARTS_OF_CODES,
     PERSONS,
     STOCK,
     STOCK_CHARACTERS,
@@ -100,9 +102,13 @@ class DraftColumn:
 
     @property
     def is_day(self) -> bool:
-        """True if the type, or the name where no type is known, says that these are days."""
+        """True if the type, or where no type is known the name or the first word of the description, says that these
+        are days.
+        """
+        first = column_words(self.description.partition(" ")[0]) if self.bounds is None and not self.unread else set()
+        named = column_words(self.name) & DAYS or first & DAYS - NO_FIRST_WORDS
         return self.type in (CellType.DAY, CellType.MOMENT) or (
-            self.type is CellType.UNKNOWN and not self.values and bool(column_words(self.name) & DAYS)
+            self.type is CellType.UNKNOWN and not self.values and bool(named)
         )
 
 
@@ -159,10 +165,10 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
     head = list(_head(source, name, _unit_hint(ids), listed=listed))
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
-        head.insert(
-            2,
-            "# Columns without a domain are not published. --domains A,B drafts them; by hand add invalid: level.",
-        )
+        open_ones = any(_is_open(source, each) for each in source.columns if each.name in described)
+        again = ", if you name those with CHANGE again" if open_ones else ""
+        drafted = f"--domains A,B drafts them{again}"
+        head.insert(2, f"# Columns without a domain are not published. {drafted}; by hand add invalid: level.")
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
@@ -331,7 +337,8 @@ def _values(source: DraftSource, column: DraftColumn) -> list[tuple[str, str]]:
     """
     words = column_words(f"{column.name} {with_edition(column.description)}")
     is_text = column.type in (CellType.TEXT, CellType.UNKNOWN)
-    if words & ICD_10 and is_text and not (column.values or column.bounds or column.unread):
+    has_codes = not (column.values or column.bounds or column.unread or words & PARTS_OF_CODES)
+    if words & ICD_10 and is_text and has_codes:
         return [("classification", "icd-10"), ("firstCharacters", "3")]
     return [("domain", _domain(source, column))]
 

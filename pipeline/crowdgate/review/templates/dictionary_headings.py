@@ -14,15 +14,19 @@ HEADINGS = {
         "variable / field name", "variable name", "field name", "column name", "variable", "varname", "field",
         "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
         "column heading", "heading", "item", "merkmal", "merkmalsname", "nom de la variable", "nom", "nombre", "nome",
-        "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna",
+        "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna", "cod var",
     ),
     "label": (
         "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
-        "etichetta", "omschrijving", "etykieta", "etikett",
+        "etichetta", "omschrijving", "etykieta", "etikett", "lib var",
     ),
     "description": (
-        "description", "definition", "variable description", "beschreibung", "comment", "bemerkung", "descripción",
-        "descrição", "descrizione", "beskrivelse", "beskrivning", "opis", "notes", "remarks",
+        "description", "definition", "variable description", "beschreibung", "descripción", "descrição", "descrizione",
+        "beskrivelse", "beskrivning", "opis",
+    ),
+    "notes": (
+        "notes", "remarks", "comment", "comments", "note", "bemerkung", "bemerkungen", "anmerkung", "observaciones",
+        "observações", "remarques", "observations", "opmerkingen", "merknad", "anmärkning", "uwagi",
     ),
     "type": (
         "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
@@ -35,11 +39,11 @@ HEADINGS = {
         "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
         "ausprägungen", "auspraegungen", "auspragungen", "wertelabels", "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
-        "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode",
+        "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
     ),
     "value label": (
         "value label", "code label", "category label", "level label", "value description", "code description",
-        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext",
+        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
     ),
     "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
     "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
@@ -56,7 +60,7 @@ HEADINGS = {
 _WORDS = {
     "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*",
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse",
-    "values": r"values?|codes?|verdier|værdier|värden|koder|valores|valeurs|valori|waarden|werte|ausprägung\w*"
+    "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|rótulo|title|question|bezeichnung",
     "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|opis",
@@ -111,7 +115,21 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         fit = [at for at in free if key not in found and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
-    return found if found.keys() & {"label", "description", "values", "type"} else {}
+    return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}
+
+
+def places_of_codes(row: Sequence[str]) -> tuple[int, int] | None:
+    """Return the places of codes and of their labels in a row of headings, which stand beside them if they have no
+    known heading; None if no cell is a heading of codes.
+    """
+    heads = _folded(row)
+    found = _by_heading(heads)
+    if "values" not in found:
+        return None
+    at = found["values"]
+    label = next((found[key] for key in ("value label", "label", "description") if key in found), at + 1)
+    is_heading = re.fullmatch(_WORDS["values"], heads[at]) or heads[at] in HEADINGS["values"]
+    return (at, label) if is_heading and label < len(heads) else None
 
 
 def _by_heading(heads: Sequence[str]) -> dict[str, int]:
@@ -122,7 +140,10 @@ def _by_heading(heads: Sequence[str]) -> dict[str, int]:
         if key != "name" and any(each in heads for each in known)
     }
     for at, each in enumerate(heads):
-        key = next((key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)), None)
+        said = [key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)]
+        key = said[0] if said else None
+        if key == "values" in found and {"label", "description"} & {*said}:
+            key = "value label"  # beside a heading of codes: `Libellé de la modalité`
         if key is not None and not _OTHERS.search(each) and key not in found and at not in found.values():
             found[key] = at
     return found

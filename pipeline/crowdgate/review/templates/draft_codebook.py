@@ -31,6 +31,8 @@ _FORMAT_OF_DAYS = re.compile(r"[AEJS]?DATE|DDMMYY|MMDDYY|YYMMDD|%td", re.IGNOREC
 """The names of formats of days, of which some have a number behind them: DATE11."""
 _DECIMALS = re.compile(r"[A-Z]*\d+\.([1-9])$")
 """The number of decimals in the name of a format: F8.2."""
+_WHOLE_FORMAT = re.compile(r"[FN]?\d+(\.0)?", re.IGNORECASE)
+"""The name of a format of numbers without decimals: F8, F8.0."""
 _NO_CELL = re.compile(r"\.[a-z]?|sys(tem)?[ _-]?miss?(ing)?", re.IGNORECASE)
 """The values that codebooks write for an empty cell."""
 
@@ -67,7 +69,8 @@ def _variable(stated: Any) -> DraftColumn:
     formats = {str(each.get("type")) for each in stated_formats}
     valid = _valid_range(stated)
     decimals = max(valid.decimals or 0, _decimals(stated, stated_formats)) or (0 if stated.get("dcml") else None)
-    numeric = CellType.NUMBER if decimals else CellType.WHOLE
+    is_whole = not decimals and (decimals == 0 or _states_whole_numbers(stated, stated_formats))
+    numeric = CellType.WHOLE if is_whole else CellType.NUMBER
     is_text = "character" in formats or (values and not formats and valid.bounds is None)
     kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
     label, name = labels.get("labl", ""), str(stated.get("name"))
@@ -88,6 +91,12 @@ def _decimals(variable: Any, formats: Sequence[Any]) -> int:
     """Return the number of decimals that a variable or its format states; 0 if neither does."""
     found = [_DECIMALS.match(each.get("formatname") or "") for each in formats]
     return max([_whole_attribute(variable, "dcml"), *(int(each[1]) for each in found if each)])
+
+
+def _states_whole_numbers(variable: Any, formats: Sequence[Any]) -> bool:
+    """Return whether numbers have no decimals: by their format, or since they are not measured (`contin`)."""
+    named = (each.get("formatname") or "" for each in formats)
+    return variable.get("intrvl") != "contin" or any(map(_WHOLE_FORMAT.fullmatch, named))
 
 
 def _is_day(stated: Any) -> bool:

@@ -7,11 +7,13 @@ the table are used, so that a table of persons which is given by mistake says no
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
+    codes_in_words,
     listed_values,
     missing_codes,
     stated_range,
@@ -31,16 +33,23 @@ MOST_TITLE_ROWS = 10
 """The number of rows in which the headings are looked for."""
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
+_WORDS = ("label", "description", "notes")
+"""The headings of words on a variable, in order of preference."""
 Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
 
-def dictionary_rows(path: Path) -> list[list[str]]:
-    """Return the cells of a data dictionary in CSV. Raises ConfigurationError if it can't be read."""
+def dictionary_text(path: Path) -> str:
+    """Return the text of a data dictionary. Raises ConfigurationError if it is not in UTF-8."""
     try:
-        text = read_plain(path, LARGEST_DICTIONARY).decode("utf-8-sig")
+        return read_plain(path, LARGEST_DICTIONARY).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise cannot_draft(path, "a text that is not in UTF-8", "the data dictionary saved in UTF-8") from None
+
+
+def dictionary_rows(path: Path) -> list[list[str]]:
+    """Return the cells of a data dictionary in CSV. Raises ConfigurationError if it can't be read."""
+    text = dictionary_text(path)
     tables = [rows for mark in (",", ";", "\t") if (rows := _rows(text, mark)) is not None]
     if not tables:
         raise cannot_draft(path, "no table in CSV", "a data dictionary in CSV, in UTF-8")
@@ -64,10 +73,15 @@ class Dictionary:
     ignored: tuple[str, ...]
     unmatched: int
     """The number of its variables that are no column of the table."""
+    references: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By column, the texts in lower case that can be the titles of lists of codes."""
+    lists: int = 0
+    """The number of columns whose values are those of a list elsewhere in the codebook."""
 
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
-        return f"headings used: {used}; ignored: {ignored}"
+        lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
+        return f"headings used: {used}; ignored: {ignored}{lists}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:
@@ -81,17 +95,27 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         raise cannot_draft(path, "no headings of a data dictionary", expected)
     at, known = found
     groups: dict[str, list[Row]] = {}
+    references: dict[str, tuple[str, ...]] = {}
     name = ""
     for cells in (each for each in rows[at + 1 :] if any(cell.strip() for cell in each)):
         row = {key: cells[place].strip() for key, place in known.items() if place < len(cells)}
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
+        references.setdefault(name, _references(cells, known))
     described = {each.name: each for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
     shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
-    return Dictionary(columns, used, ignored, len(described) - len(columns))
+    own = {each.name: references.get(each.name, ()) for each in columns}
+    return Dictionary(columns, used, ignored, len(described) - len(columns), own)
+
+
+def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the texts in a row that are no words on the variable, its type or its limits, and no numbers."""
+    used = {place for key, place in known.items() if key not in ("name", "values")}
+    texts = (each.strip().casefold() for at, each in enumerate(cells) if at not in used)
+    return tuple(each for each in texts if each and parse_number(each) is None)
 
 
 def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int, dict[str, int]] | None:
@@ -113,7 +137,9 @@ def merged(found: Sequence[Dictionary]) -> Dictionary:
     for each in (column for dictionary in found for column in dictionary.columns):
         columns[each.name] = _completed(columns[each.name], each) if each.name in columns else each
     used, ignored = ([name for each in found for name in getattr(each, key)] for key in ("used", "ignored"))
-    return Dictionary(tuple(columns.values()), tuple(used), tuple(ignored), sum(each.unmatched for each in found))
+    references = {name: texts for each in reversed(found) for name, texts in each.references.items()}
+    unmatched = sum(each.unmatched for each in found)
+    return Dictionary(tuple(columns.values()), tuple(used), tuple(ignored), unmatched, references)
 
 
 def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
@@ -141,6 +167,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
+        *(code for key in _WORDS if not listed.values for code in codes_in_words(first.get(key, ""))),
     )
     column = DraftColumn(
         name, stated.type, _description(rows),
@@ -199,18 +226,18 @@ def _label_each(rows: Sequence[Row]) -> str:
 def _description(rows: Sequence[Row]) -> str:
     """Return the words about a variable, which are not those about its values."""
     used = _label_each(rows)
-    keys = [key for key in ("label", "description") if key != used and rows[0].get(key)]
+    keys = [key for key in _WORDS if key != used and rows[0].get(key)]
     return " ".join(rows[0][keys[0]].split()) if keys else ""
 
 
 def _type(row: Row, listed: ListedValues) -> StatedType:
     """Return the type of a variable, with the more decimals of those that its type and its range state."""
-    form = day_form(row.get("values", ""))
+    form = next(filter(None, (day_form(row.get(key, "")) for key in ("values", *_WORDS))), "")
     found = [stated_type(row.get(key, "")) for key in ("check", "type")]
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
-    if stated.type is CellType.DAY:
-        return replace(stated, day_form=stated.day_form or form)
+    if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and listed.bounds is None):
+        return StatedType(CellType.DAY, day_form=stated.day_form or form)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

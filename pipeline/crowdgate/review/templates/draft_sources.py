@@ -14,6 +14,7 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
+from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
@@ -21,11 +22,11 @@ from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
     Dictionary,
     dictionary_rows,
-    is_dictionary,
-    merged,
+    dictionary_text,
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.markdown_tables import markdown_tables
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -33,10 +34,14 @@ from crowdgate.sources.parquet_schema import parquet_header
 from crowdgate.sources.table_header import CellType, repeated_names
 
 _POSTGRES = ("server", "type", "host", "port", "database", "schema")
+_WITH_TABS = (".tsv", ".tab")
+"""The ends of names of CSV files with tabs between their cells."""
 MOST_LISTED = 20
 """The greatest number of sheets that a message names."""
 _CODEBOOK_SHEET = re.compile(
-    "codebook|dic+ion|diccion|variab|metadata|code|kode|legend|schl(ü|ue)ssel|merkmal|label|lookup|data ?elements", re.I
+    "codebook|dic+ion|diccion|variab|metadata|code|kode|legend|schl(ü|ue)ssel|merkmal|label|lookup|data ?elements"
+    r"|dise(ñ|n)o|tablas|valores|valeurs|modalit|c(ó|o)digo",
+    re.I,
 )
 """The words in names of sheets that are codebooks."""
 MOST_DRAFTED = 1000
@@ -119,11 +124,20 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv", *SOURCES["excel"].suffixes):
-        is_csv = end in (".csv", ".tsv")
-        found = read_dictionary(path, dictionary_rows(path), names) if is_csv else _workbook(path, own_sheet, names)
+    if end in (".csv", ".tsv", ".md", *SOURCES["excel"].suffixes):
+        found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
     return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
+    """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
+    if end in (".csv", ".tsv"):
+        return read_dictionary(path, dictionary_rows(path), names)
+    sheets = [*markdown_tables(dictionary_text(path))] if end == ".md" else _sheets(path, own_sheet)
+    if not sheets:
+        raise cannot_draft(path, "no table in Markdown", "a table with lines of cells: `| variable | label | values |`")
+    return read_sheets(path, sheets, names)
 
 
 def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
@@ -134,7 +148,7 @@ def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ..
         return _read(path, reader, path.name, "").columns
     if reader is _contract:
         return _nearest_table(path, names)
-    expected = "a data dictionary (.csv, .xlsx), a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
+    expected = "a data dictionary (.csv, .xlsx, .md), a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
     raise cannot_draft(path, "no codebook", expected)
 
 
@@ -153,18 +167,14 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _workbook(path: Path, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
-    """Return what the sheets of a workbook say of the columns of a table: one sheet, or several such as one of
-    variables and one of their codes. Raises ConfigurationError if none is a data dictionary.
-    """
+def _sheets(path: Path, own_sheet: str | None) -> list[Sheet]:
+    """Return the sheets of a workbook that can be codebooks. Raises ConfigurationError if they can't be read."""
     from crowdgate.sources.excel import sheet_rows
 
     try:
-        sheets = [sheet_rows(path, each) for each in _codebook_sheets(path, own_sheet)]
+        return [(each, sheet_rows(path, each)) for each in _codebook_sheets(path, own_sheet)]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
-    found = [read_dictionary(path, rows, names) for rows in sheets if is_dictionary(rows, names)]
-    return merged(found) if found else read_dictionary(path, sheets[0], names)
 
 
 def _codebook_sheets(path: Path, own_sheet: str | None) -> Sequence[str]:
@@ -313,7 +323,10 @@ def _codebook(path: Path, relative: str, _: str) -> DraftSource:
     is_table = end is not None and READERS[end] in (_csv, _parquet) and Path(named).name == named
     if not is_table or not (path.parent / named).is_file():
         return found
-    return replace(found, path=os.path.join(os.path.dirname(relative), named), format=str(end).split(".")[1])
+    form = "csv" if end is not None and READERS[end] is _csv else "parquet"
+    settings = {"delimiter": "\t"} if end in _WITH_TABS else {}
+    place = os.path.join(os.path.dirname(relative), named)
+    return replace(found, path=place, format=form, settings=settings)
 
 
 def _excel(path: Path, relative: str, part: str) -> DraftSource:
@@ -336,7 +349,7 @@ def _statistics(path: Path, relative: str, _: str) -> DraftSource:
 
 READERS: dict[str, Callable[[Path, str, str], DraftSource]] = {
     ".parquet": _parquet,
-    **dict.fromkeys((".csv", ".csv.gz", ".csv.zst"), _csv),
+    **dict.fromkeys((".csv", ".csv.gz", ".csv.zst", *_WITH_TABS), _csv),
     **dict.fromkeys(YAML, _contract),
     ".xml": _codebook,
     **dict.fromkeys((".arrow", ".feather", ".ipc"), _arrow),
