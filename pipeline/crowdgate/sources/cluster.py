@@ -93,8 +93,8 @@ def _answers(address: str, ends: Sealed) -> tuple[bool, _ByWorker[WorkerState | 
     try:
         with _connected(address) as client:
             logs: bool = client.run_on_scheduler(logs_messages, callback_timeout=_ANSWER)
-            asked = {"on_error": "return", "callback_timeout": _ANSWER}
-            states: _ByWorker[WorkerState | Exception] = client.run(worker_state, **asked)
+            states: _ByWorker[WorkerState | Exception]
+            states = client.run(worker_state, on_error="return", callback_timeout=_ANSWER)
             if logs or any(isinstance(each, Exception) or each.logs_messages for each in states.values()):
                 return logs, states, {}
             return logs, states, client.run(unseen_files, ends, callback_timeout=_ANSWER)
@@ -117,7 +117,8 @@ def _check_worker(place: str, state: WorkerState | Exception, unseen: Sequence[s
     if state.logs_messages:
         raise EnvironmentFault(f"{place} {_LOGS}")
     if unseen:
-        raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; mount its folder there")
+        wanted = "mount its folder there, or set the keys of its store"
+        raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; {wanted}")
 
 
 @contextmanager
@@ -219,6 +220,7 @@ def _wait(
         if progress is not None:
             progress(done)
         # a worker that is short of memory takes no task, and may stay so for ever
+        assert client.scheduler is not None, "it is connected"
         taking = client.sync(client.scheduler.ncores_running, callback_timeout=_ANSWER)
         last = monotonic() if taking or len(counted) < left else last
         if monotonic() > last + _IDLE:

@@ -77,7 +77,14 @@ def worker_state(dask_worker: Any) -> WorkerState:
 def unseen_files(slices: Sealed) -> list[str]:
     """Return the names of the files of these slices that this worker does not see as the run does."""
     looked_at: Sequence[Slice] = slices.value
-    return [each.path.name for each in looked_at if has_changed(each)]
+    return [each.path.name for each in looked_at if _is_unseen(each)]
+
+
+def _is_unseen(part: Slice) -> bool:
+    try:
+        return has_changed(part)
+    except Exception:  # such as no keys of an object store; Dask would log its text
+        return True
 
 
 def copy(value: Sealed) -> Sealed:
