@@ -31,7 +31,15 @@ from crowdgate.releases import release as job
 from crowdgate.sources import cluster as clusters
 from crowdgate.sources import open_source
 from crowdgate.sources.cluster import ClusterWarning, _answers, check_cluster, cluster_executor
-from crowdgate.sources.cluster_tasks import GroupCounts, WorkerState, add_groups, count_group, sealed, versions
+from crowdgate.sources.cluster_tasks import (
+    GroupCounts,
+    WorkerState,
+    add_groups,
+    count_group,
+    sealed,
+    unseen_files,
+    versions,
+)
 from crowdgate.sources.counting import CountingTask, _Counter
 from crowdgate.sources.source import TablePart
 from tests.clusters import ALL_MESSAGES, WORKER, cluster
@@ -266,6 +274,16 @@ def test_a_worker_of_other_versions_counts_nothing(tmp_path: Path, inside_a_work
     older = (*versions()[:-1], "pyarrow 1")
     for found in (count_group(0, older, counter, sealed(parts)), add_groups((0,), older, [once])):
         assert (found.value.counts, found.value.missing) == (None, (0,))
+
+
+def test_workers_in_another_directory_see_a_table_of_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "0.parquet", {"x": ["a"]})
+    monkeypatch.chdir(tmp_path)
+    source: Any = open_source(contract_of(tmp_path, attribute("x", WORDS)), ["x"], Path("0.parquet"))
+    monkeypatch.chdir("/")
+    assert unseen_files(sealed(source.parts[0].slices)) == []
 
 
 def test_an_argument_of_a_task_shows_its_type_alone() -> None:
