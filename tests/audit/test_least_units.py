@@ -48,8 +48,8 @@ def test_a_table_that_is_never_large_enough_says_so() -> None:
     rare = classes(1 / MOST_UNITS, k=1000)
     assert rare.least_units is None
     assert "is below 0.9 for every n" in rare.text(10)
-    assert "With 10 units it is below 0.001" in rare.text(10)
-    assert "With 1,000 units it is above 0.999" in classes(1.0).text(1000)
+    assert "With 10 units its lower bound is below 0.001" in rare.text(10)
+    assert "With 1,000 units its lower bound is above 0.999" in classes(1.0).text(1000)
 
 
 def test_tables_with_noise_have_no_least_number() -> None:

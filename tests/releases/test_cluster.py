@@ -31,11 +31,20 @@ from crowdgate.releases import release as job
 from crowdgate.sources import cluster as clusters
 from crowdgate.sources import open_source
 from crowdgate.sources.cluster import ClusterWarning, _answers, check_cluster, cluster_executor
-from crowdgate.sources.cluster_tasks import GroupCounts, WorkerState, add_groups, count_group, sealed, versions
+from crowdgate.sources.cluster_tasks import (
+    GroupCounts,
+    WorkerState,
+    add_groups,
+    count_group,
+    sealed,
+    unseen_files,
+    versions,
+)
 from crowdgate.sources.counting import CountingTask, _Counter
 from crowdgate.sources.source import TablePart
 from tests.clusters import ALL_MESSAGES, WORKER, cluster
 from tests.releases.test_partitions import MODES, PERSON, ROWS, recorded, small_parts, staged, ten_parts
+from tests.servers import wait_for
 from tests.sources.test_sources import WORDS, attribute, contract_of, write
 from tests.sources.test_workers import damaged
 from tests.workshop import MARK, Workshop, crowdgate, make_workshop, write_parquet
@@ -103,7 +112,7 @@ SCENES: dict[str, tuple[list[str], bool]] = {
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_what_is_killed_changes_no_byte(scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "_WITHOUT_WORKERS", 1)
+    monkeypatch.setattr(clusters, "_IDLE", 1)
     (data := tmp_path / "data").mkdir()
     workshop, (faults, falls_back) = working_copy(tmp_path / "w"), SCENES[scene]
     alone = staged(workshop, "2030-01-01", ten_parts(data))
@@ -117,6 +126,26 @@ def test_what_is_killed_changes_no_byte(scene: str, tmp_path: Path, monkeypatch:
     assert there == alone
 
 
+@pytest.mark.parametrize("hanging", ["the scheduler hangs", "the worker is short of memory"])
+def test_a_cluster_that_hangs_is_lost(hanging: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that is short of memory takes no task, and stays connected."""
+    monkeypatch.setattr(clusters, "_IDLE", 1)
+    monkeypatch.setattr(clusters, "_ANSWER", 1)
+    for number in range(4):
+        write(tmp_path / f"{number}.parquet", {"x": list("ab" * 30)})
+    counter, parts = task_of(tmp_path)
+    with cluster() as made:
+        stop = f"os.kill({made.processes[0].pid}, {int(signal.SIGSTOP)})"
+        if hanging == "the scheduler hangs":
+            made.add_worker(worker(stop))
+        else:
+            made.add_worker("import sys; sys.argv += ['--memory-limit', '1MB']\n" + WORKER)
+            wait_for(lambda: "Pausing worker" in made.output(1), made.folder / "1")
+        with pytest.warns(ClusterWarning, match="did not count the table"):
+            found = list(cluster_executor(made.address, None)(counter.value, parts))
+    assert [each.facts.rows for each in found] == [240]
+
+
 @pytest.mark.soak
 def test_fifty_releases_have_the_same_bytes_while_processes_are_killed_at_random(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -124,7 +153,7 @@ def test_fifty_releases_have_the_same_bytes_while_processes_are_killed_at_random
     """Workers die at every third group. In every other run the scheduler is killed at a random moment: before the
     charge, the run is refused.
     """
-    monkeypatch.setattr(clusters, "_WITHOUT_WORKERS", 1)
+    monkeypatch.setattr(clusters, "_IDLE", 1)
     warnings.simplefilter("ignore", ClusterWarning)
     (data := tmp_path / "data").mkdir()
     workshop = working_copy(tmp_path / "w")
@@ -217,22 +246,44 @@ def test_a_repeated_task_has_the_same_bytes_and_no_task_draws(
         write(tmp_path / f"{name}.parquet", {"x": list(rows)})
     counter, parts = task_of(tmp_path)
     groups = [sealed([part]) for part in parts]
-    once, twice = ([count_group(n, counter, group) for n, group in enumerate(groups)] for _ in range(2))
+    once, twice = ([count_group(n, versions(), counter, group) for n, group in enumerate(groups)] for _ in range(2))
     assert len(once) == 2
     assert once == twice
-    assert add_groups((0, 1), once) == add_groups((0, 1), twice)
+    assert add_groups((0, 1), versions(), once) == add_groups((0, 1), versions(), twice)
 
 
 def test_a_worker_that_may_spill_counts_nothing(tmp_path: Path, inside_a_worker: dict[str, Any]) -> None:
     """Also one that joins the cluster later."""
     write(tmp_path / "0.parquet", {"x": ["a"]})
     counter, parts = task_of(tmp_path)
-    assert count_group(7, counter, sealed(parts)).value.missing == ()
+    assert count_group(7, versions(), counter, sealed(parts)).value.missing == ()
     for name, value in (("memory_spill_fraction", 0.7), ("memory_target_fraction", 0.6), ("data", UserDict())):
         before, inside_a_worker[name] = inside_a_worker[name], value
-        found: GroupCounts = count_group(7, counter, sealed(parts)).value
+        found: GroupCounts = count_group(7, versions(), counter, sealed(parts)).value
         assert (found.counts, found.missing) == (None, (7,))
         inside_a_worker[name] = before
+
+
+def test_a_worker_of_other_versions_counts_nothing(tmp_path: Path, inside_a_worker: dict[str, Any]) -> None:
+    """One that joins the cluster after the check."""
+    del inside_a_worker
+    write(tmp_path / "0.parquet", {"x": ["a"]})
+    counter, parts = task_of(tmp_path)
+    once = count_group(0, versions(), counter, sealed(parts))
+    assert any(each.startswith("pyarrow ") for each in versions())
+    older = (*versions()[:-1], "pyarrow 1")
+    for found in (count_group(0, older, counter, sealed(parts)), add_groups((0,), older, [once])):
+        assert (found.value.counts, found.value.missing) == (None, (0,))
+
+
+def test_workers_in_another_directory_see_a_table_of_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "0.parquet", {"x": ["a"]})
+    monkeypatch.chdir(tmp_path)
+    source: Any = open_source(contract_of(tmp_path, attribute("x", WORDS)), ["x"], Path("0.parquet"))
+    monkeypatch.chdir("/")
+    assert unseen_files(sealed(source.parts[0].slices)) == []
 
 
 def test_an_argument_of_a_task_shows_its_type_alone() -> None:
@@ -249,7 +300,7 @@ ADDRESS = "tcp://127.0.0.1:8786"
 STATE = WorkerState(versions(), may_spill=False, logs_messages=False)
 STATES: dict[str, tuple[WorkerState | Exception, list[str]]] = {
     "can't run Crowdgate (ModuleNotFoundError); install": (ModuleNotFoundError(MARK), []),
-    "has Crowdgate 0 and Python 3; expected Crowdgate ": (replace(STATE, versions=("0", "3")), []),
+    "has Python 3, crowdgate 0; expected Python ": (replace(STATE, versions=("Python 3", "crowdgate 0")), []),
     "may write confidential counts to its disk; set ": (replace(STATE, may_spill=True), []),
     "logs messages, which hold confidential counts; set ": (replace(STATE, logs_messages=True), []),
     "does not see 0.parquet as this machine does; mount ": (STATE, ["0.parquet"]),
@@ -277,7 +328,7 @@ def test_a_table_without_a_part_needs_no_cluster(monkeypatch: pytest.MonkeyPatch
     assert sum(cluster_executor(ADDRESS, None)(counter, empty.parts)) == 0  # type: ignore[arg-type]
 
 
-BLIND = "from crowdgate.sources import cluster_tasks; cluster_tasks.has_changed = lambda _: True\n"
+BLIND = "from crowdgate.sources import cluster_tasks; cluster_tasks.has_changed = lambda _: 1 / 0\n"
 
 
 def test_workers_say_what_makes_them_unfit(workshop: Workshop) -> None:
@@ -300,7 +351,7 @@ def test_workers_say_what_makes_them_unfit(workshop: Workshop) -> None:
     ("arguments", "words"),
     [
         (("--cluster", "127.0.0.1:8786"), "--cluster: '127.0.0.1:8786'; expected tcp://HOST:PORT or tls://HOST:PORT"),
-        (("--cluster", "tcp://user@host:1"), "expected tcp://HOST:PORT"),
+        (("--cluster", "tcp://user:word@host:1"), "--cluster: an address with credentials; expected tcp://HOST:PORT"),
         (("--cluster", ADDRESS, "--workers", "2"), "--cluster: --workers as well; expected one of them"),
     ],
 )

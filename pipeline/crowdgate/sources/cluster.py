@@ -48,8 +48,12 @@ _CONNECT = 10
 _LOGS = "logs messages, which hold confidential counts; set the level of its logger distributed to info"
 _POLL = 0.1
 """Seconds between two looks at the tasks."""
-_WITHOUT_WORKERS = 60
-"""Seconds without any worker after which the cluster is lost."""
+_ANSWER = 60
+"""Seconds for which an answer of the cluster is awaited: a process that hangs still takes messages."""
+_GATHER = 3600
+"""Seconds for which the sum is awaited once it is there: it can have many GB."""
+_IDLE = 60
+"""Seconds without a worker that takes tasks, and without the end of a group, after which the cluster is lost."""
 _ByWorker: TypeAlias = Mapping[str, V]
 
 
@@ -65,7 +69,8 @@ def check_cluster(address: str, source: Source) -> None:
     """
     need(DASK, _OPTION)
     if not re.fullmatch(ADDRESS, address):
-        raise _refused(repr(address), "tcp://HOST:PORT or tls://HOST:PORT")
+        found = "an address with credentials" if "@" in address else repr(address)
+        raise _refused(found, "tcp://HOST:PORT or tls://HOST:PORT")
     files = [part for part in source.parts if isinstance(part, FilePart)]
     if len(files) < len(source.parts):
         raise _refused("a table that is not in files", "a table in files, or --workers in place of --cluster")
@@ -87,11 +92,12 @@ def _answers(address: str, ends: Sealed) -> tuple[bool, _ByWorker[WorkerState | 
     """Return whether the scheduler logs messages, the states of the workers, and the files that each does not see."""
     try:
         with _connected(address) as client:
-            logs: bool = client.run_on_scheduler(logs_messages)
-            states: _ByWorker[WorkerState | Exception] = client.run(worker_state, on_error="return")
+            logs: bool = client.run_on_scheduler(logs_messages, callback_timeout=_ANSWER)
+            states: _ByWorker[WorkerState | Exception]
+            states = client.run(worker_state, on_error="return", callback_timeout=_ANSWER)
             if logs or any(isinstance(each, Exception) or each.logs_messages for each in states.values()):
                 return logs, states, {}
-            return logs, states, client.run(unseen_files, ends)
+            return logs, states, client.run(unseen_files, ends, callback_timeout=_ANSWER)
     except Exception as error:  # its text is of another machine
         trouble = type(error).__name__
     asked = f"no answer from the scheduler at {address} ({trouble})"
@@ -103,15 +109,16 @@ def _check_worker(place: str, state: WorkerState | Exception, unseen: Sequence[s
     if isinstance(state, Exception):
         raise EnvironmentFault(f"{place} can't run Crowdgate ({type(state).__name__}); install the same version there")
     if state.versions != versions():
-        there, here = (" and Python ".join(each) for each in (state.versions, versions()))
-        raise EnvironmentFault(f"{place} has Crowdgate {there}; expected Crowdgate {here}, as here")
+        there, here = (", ".join(each) for each in (state.versions, versions()))
+        raise EnvironmentFault(f"{place} has {there}; expected {here}, as here")
     if state.may_spill:
         wanted = "set distributed.worker.memory.target and distributed.worker.memory.spill to False there"
         raise EnvironmentFault(f"{place} may write confidential counts to its disk; {wanted}")
     if state.logs_messages:
         raise EnvironmentFault(f"{place} {_LOGS}")
     if unseen:
-        raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; mount its folder there")
+        wanted = "mount its folder there, or set the keys of its store"
+        raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; {wanted}")
 
 
 @contextmanager
@@ -153,11 +160,11 @@ def _counts_of_cluster(
     """Return the groups of parts and the sum of their counts. None if the cluster is lost."""
     try:
         with _connected(address) as client:
-            groups = part_groups(parts, GROUPS_PER_WORKER * sum(client.nthreads().values()))
+            groups = part_groups(parts, GROUPS_PER_WORKER * sum(client.nthreads(callback_timeout=_ANSWER).values()))
             counted, total = _submit(client, counter, groups)
             sizes = [sum(part.size for part in group) for group in groups]
             _wait(client, total, list(zip(counted, sizes, strict=True)), progress)
-            found: GroupCounts = total.result().value
+            found: GroupCounts = total.result(_GATHER).value
             return groups, found
     except Exception:  # Dask's own, and its text is of another machine
         return None
@@ -179,7 +186,8 @@ def _submit(
     task = client.submit(copy, sealed(counter), key=f"crowdgate-task-{run}")
     level = [
         _Summand(
-            (number,), client.submit(count_group, number, task, sealed(group), key=f"crowdgate-count-{run}-{number}")
+            (number,),
+            client.submit(count_group, number, versions(), task, sealed(group), key=f"crowdgate-count-{run}-{number}"),
         )
         for number, group in enumerate(groups)
     ]
@@ -191,7 +199,9 @@ def _submit(
 
 def _sum(client: "Client", summands: Sequence[_Summand], key: str) -> _Summand:
     numbers = tuple(number for each in summands for number in each.numbers)
-    return _Summand(numbers, client.submit(add_groups, numbers, [each.future for each in summands], key=key))
+    return _Summand(
+        numbers, client.submit(add_groups, numbers, versions(), [each.future for each in summands], key=key)
+    )
 
 
 def _wait(
@@ -199,15 +209,19 @@ def _wait(
 ) -> None:
     """Wait for the end of a task. Call back with the bytes of the groups that are counted, and release their counts.
 
-    Raises TimeoutError if there is no worker for too long.
+    Raises TimeoutError if the scheduler does not answer, or no worker takes tasks, for too long.
     """
     done, last = 0, monotonic()
     while not total.done():
         sleep(_POLL)
+        left = len(counted)
         done += sum(size for future, size in counted if future.done())
         counted[:] = [each for each in counted if not each[0].done()]
         if progress is not None:
             progress(done)
-        last = monotonic() if client.nthreads() else last
-        if monotonic() > last + _WITHOUT_WORKERS:
+        # a worker that is short of memory takes no task, and may stay so for ever
+        assert client.scheduler is not None, "it is connected"
+        taking = client.sync(client.scheduler.ncores_running, callback_timeout=_ANSWER)
+        last = monotonic() if taking or len(counted) < left else last
+        if monotonic() > last + _IDLE:
             raise TimeoutError

@@ -10,12 +10,17 @@ import pickle
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeAlias
 
 from crowdgate.sources.counting import Counter, PartialCounts, added
 from crowdgate.sources.files import Slice, has_changed
 from crowdgate.system.core_dumps import disable_core_dumps
+
+_COUNTING = ("crowdgate", "numpy", "pyarrow")
+"""The distributions on which counts depend: a table's cells are read and become texts by these versions."""
+Versions: TypeAlias = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -53,14 +58,15 @@ class WorkerState:
     its disk or to its log.
     """
 
-    versions: tuple[str, str]
+    versions: Versions
     may_spill: bool
     logs_messages: bool
 
 
-def versions() -> tuple[str, str]:
-    """Return the versions of Crowdgate and of Python."""
-    return version("crowdgate"), platform.python_version()
+@cache
+def versions() -> Versions:
+    """Return the names and versions of Python and of the distributions that count."""
+    return f"Python {platform.python_version()}", *(f"{name} {version(name)}" for name in _COUNTING)
 
 
 def worker_state(dask_worker: Any) -> WorkerState:
@@ -71,7 +77,14 @@ def worker_state(dask_worker: Any) -> WorkerState:
 def unseen_files(slices: Sealed) -> list[str]:
     """Return the names of the files of these slices that this worker does not see as the run does."""
     looked_at: Sequence[Slice] = slices.value
-    return [each.path.name for each in looked_at if has_changed(each)]
+    return [each.path.name for each in looked_at if _is_unseen(each)]
+
+
+def _is_unseen(part: Slice) -> bool:
+    try:
+        return has_changed(part)
+    except Exception:  # such as no keys of an object store; Dask would log its text
+        return True
 
 
 def copy(value: Sealed) -> Sealed:
@@ -79,18 +92,18 @@ def copy(value: Sealed) -> Sealed:
     return value
 
 
-def count_group(number: int, counter: Sealed, group: Sealed) -> Sealed:
-    """Return the counts of one group of parts, as sealed GroupCounts."""
+def count_group(number: int, stated: Versions, counter: Sealed, group: Sealed) -> Sealed:
+    """Return the counts of one group of parts, as sealed GroupCounts. `stated` are the versions of the run."""
 
     def counted() -> GroupCounts:
         count: Counter = counter.value
         return GroupCounts(count(group.value, None), ())
 
-    return _or_missing(counted, (number,))
+    return _or_missing(counted, (number,), stated)
 
 
-def add_groups(numbers: Sequence[int], found: Sequence[Sealed]) -> Sealed:
-    """Return the sum of sealed GroupCounts over the groups with these numbers."""
+def add_groups(numbers: Sequence[int], stated: Versions, found: Sequence[Sealed]) -> Sealed:
+    """Return the sum of sealed GroupCounts over the groups with these numbers. `stated` are the versions of the run."""
 
     def summed() -> GroupCounts:
         parts: list[GroupCounts] = [each.value for each in found]
@@ -98,16 +111,18 @@ def add_groups(numbers: Sequence[int], found: Sequence[Sealed]) -> Sealed:
         counts = [part.counts for part in parts if part.counts is not None]
         return GroupCounts(added(counts) if counts else None, missing)
 
-    return _or_missing(summed, tuple(numbers))
+    return _or_missing(summed, tuple(numbers), stated)
 
 
-def _or_missing(made: Callable[[], GroupCounts], numbers: tuple[int, ...]) -> Sealed:
-    """Return what `made` returns, or that these groups are missing if it fails or this worker may write results."""
+def _or_missing(made: Callable[[], GroupCounts], numbers: tuple[int, ...], stated: Versions) -> Sealed:
+    """Return what `made` returns, or that these groups are missing if it fails, or if this worker, which may have
+    joined after the check, has other versions or may write results.
+    """
     try:
         from distributed import get_worker
 
         disable_core_dumps()
-        if not may_spill(get_worker()) and not logs_messages():
+        if stated == versions() and not may_spill(get_worker()) and not logs_messages():
             return sealed(made())
     except Exception:  # its text may hold cells
         pass

@@ -139,7 +139,8 @@ def file_reader(
     def opened_table(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
         settings = contract.server.settings  # of another format or place: it can state this one's delimiter too
         stated = {key: settings.get(key, default) for key, default in defaults.items()}
-        place = contract.server.path if path is None else path
+        # workers of a cluster may have another working directory
+        place = contract.server.path if path is None else path.absolute()
         return open_files(table_files(place, suffixes), make(stated), needed)
 
     def header(contract: Contract) -> TableHeader:

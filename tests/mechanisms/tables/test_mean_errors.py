@@ -74,3 +74,11 @@ def test_other_groups_are_prior_knowledge_of_a_group_that_says_little() -> None:
     centre, error = mean_posterior(groups(np.append(-2500.0, -15.0 * counts[1:]), counts))
     assert -17 < centre[0] < -13
     assert error[0] < SUMS / 100
+
+
+def test_a_large_group_at_a_bound_has_an_error_whatever_the_others_are() -> None:
+    """A difference from the sum of all groups would lose the others, and say nothing of the large one."""
+    counts, sums = np.array([0.0, 999995.0, 23.0]), np.array([-62.0, -9999792.0, -67.0])
+    centre, error = mean_posterior(NoisyGroups(sums, counts, 100.0**2, 10.0**2, -10, -9, 1.0))
+    assert centre[1] == pytest.approx(-10, abs=1e-3)
+    assert 0 < error[1] < 1e-3

@@ -15,7 +15,7 @@ from crowdgate.audit.common.levels import POWER
 from crowdgate.audit.common.population import Population
 from crowdgate.candidate import MechanismFigures, OutputType
 from crowdgate.kind.kind import Protection
-from crowdgate.number_text import rounded, whole
+from crowdgate.number_text import Rounding, decimal, rounded, whole
 from crowdgate.system import lazy_libraries
 
 MOST_UNITS = 10**8
@@ -64,22 +64,25 @@ class ReleasedRows:
         return high
 
     def text(self, units: int) -> str:
-        """Return sentences for people, with the probability at the audit's own number of units."""
+        """Return sentences for people, with the bound of the probability at the audit's own number of units."""
         k, least = self.figures.least_class, self.least_units
-        likely, share = (_share_text(each(units)) for each in (self.probability, self.expected_share))
-        own = f"With {whole(units)} units it is {likely}, and of the sampled rows a share of {share} is expected."
+        likely = _share_text(self.probability(units), Rounding.DOWN)
+        share = _share_text(self.expected_share(units), Rounding.NEAREST)
+        bound = f"With {whole(units)} units its lower bound is {likely}"
+        own = f"{bound}, and of the sampled rows a share of {share} is expected."
         if least is None:
-            return f"The probability that rows are released is below {rounded(float(POWER), 6)} for every n. {own}"
+            never = f"below {rounded(float(POWER), 6)} for every n"
+            return f"The lower bound of the probability that rows are released is {never}. {own}"
         return (
             f"Rows are released with probability {rounded(float(POWER), 6)} from {whole(least)} units on, if rows are"
             f" drawn independently (k = {whole(k)}). {own}"
         )
 
 
-def _share_text(share: float) -> str:
+def _share_text(share: float, rounding: Rounding) -> str:
     if share > _SURE:
         return f"above {_SURE}"
-    return f"below {1 - _SURE:.3f}" if share < 1 - _SURE else rounded(share, 2)
+    return f"below {1 - _SURE:.3f}" if share < 1 - _SURE else decimal(share, 3, rounding)
 
 
 def released_rows(protection: Protection, population: Population) -> ReleasedRows | None:

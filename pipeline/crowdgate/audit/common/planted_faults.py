@@ -19,7 +19,7 @@ ATTACKED: Mapping[AuditQuestion, int] = {_SINGLING_OUT: 50, _MEMBERSHIP: 100, _I
 @dataclass(frozen=True)
 class PlantedFault:
     """A fault: its name, what it is a fault of, and the number of releases or trials in which each audit that sees it
-    does so with a probability of at least .9."""
+    does so in at least nine of ten plays."""
 
     name: str
     subject: str

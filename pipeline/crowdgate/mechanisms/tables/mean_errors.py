@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from crowdgate.arrays import Floats
 
 _FAR = 3.0
+_LEAST_ROWS = 1e-9
+"""Rows of an empty group: so few that they say nothing, and so many that their fourth power does not vanish."""
 _ROUNDS = 20
 """Rounds of estimates that depend on each other: their number is fixed, as verification repeats them."""
 
@@ -48,7 +50,7 @@ def mean_posterior(groups: NoisyGroups) -> tuple[Floats, Floats]:
     """Return the centre and the standard error of the true mean of each group, Normal and cut off at the bounds."""
     spread = np.full(groups.counts.size, groups.count_variance)
     known = posterior(groups.counts.reshape(-1), spread, np.maximum(groups.counts, 0))
-    rows = np.maximum(known.mean, np.finfo(np.float64).tiny)
+    rows = np.maximum(known.mean, _LEAST_ROWS)
     own = _Known(groups, groups.sums.reshape(-1), rows, known.variance)
     centre, variance = own.without_prior()
     near = np.minimum(centre - groups.low, groups.high - centre) < _FAR * np.sqrt(variance)
@@ -111,5 +113,7 @@ class _Known:
 
 
 def _of_others(numbers: Floats) -> Floats:
-    """Return for each group the sum of the numbers of all other groups."""
-    return np.asarray(numbers.sum() - numbers)
+    """Return for each group the sum of the numbers of all other groups: of those before it and of those after it, as a
+    difference from the whole sum loses small groups beside a large one."""
+    padded = np.concatenate([[0.0], numbers, [0.0]])
+    return np.asarray(np.cumsum(padded)[:-2] + np.cumsum(padded[::-1])[::-1][2:])
