@@ -72,7 +72,7 @@ def test_honest_whole_releases_pass_and_leave_nothing_behind(town: Town) -> None
     assert found.findings.outcome is Outcome.PASS, found.findings
     said = playable(AuditQuestion.FILES).text(found)
     assert said[0] == "Whole releases fit their statement: files, decisions, charges and drawn numbers."
-    assert said[1].startswith("It can't see 90 % of the noise. To see them, use `--of law`.")
+    assert said[1].startswith("It may miss 90 % of the noise. To see them, use `--of law`.")
     played = found.record.policy_results
     assert (played.published, played.marked) == (2, 2)
     new = {path.name for path in {*town.root.rglob("*")} - before}

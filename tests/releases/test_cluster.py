@@ -297,6 +297,7 @@ def free_port() -> int:
 
 
 ADDRESS = "tcp://127.0.0.1:8786"
+EXPECTED = "tls://HOST:PORT, or inside one machine tcp://localhost:PORT"
 STATE = WorkerState(versions(), may_spill=False, logs_messages=False)
 STATES: dict[str, tuple[WorkerState | Exception, list[str]]] = {
     "can't run Crowdgate (ModuleNotFoundError); install": (ModuleNotFoundError(MARK), []),
@@ -350,8 +351,9 @@ def test_workers_say_what_makes_them_unfit(workshop: Workshop) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--cluster", "127.0.0.1:8786"), "--cluster: '127.0.0.1:8786'; expected tcp://HOST:PORT or tls://HOST:PORT"),
-        (("--cluster", "tcp://user:word@host:1"), "--cluster: an address with credentials; expected tcp://HOST:PORT"),
+        (("--cluster", "127.0.0.1:8786"), f"--cluster: '127.0.0.1:8786'; expected {EXPECTED}"),
+        (("--cluster", "tcp://10.0.0.1:8786"), f"--cluster: 'tcp://10.0.0.1:8786'; expected {EXPECTED}"),
+        (("--cluster", "tls://user:word@host:1"), f"--cluster: an address with credentials; expected {EXPECTED}"),
         (("--cluster", ADDRESS, "--workers", "2"), "--cluster: --workers as well; expected one of them"),
     ],
 )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 V = TypeVar("V")
-ADDRESS = r"(tcp|tls)://[A-Za-z0-9._-]{1,255}:[0-9]{1,5}"
+ADDRESS = r"(tls://[A-Za-z0-9._-]{1,255}|tcp://(localhost|127\.0\.0\.1)):[0-9]{1,5}"
 """The address of a scheduler."""
 _OPTION = "--cluster"
 SUMMANDS = 8
@@ -70,7 +70,7 @@ def check_cluster(address: str, source: Source) -> None:
     need(DASK, _OPTION)
     if not re.fullmatch(ADDRESS, address):
         found = "an address with credentials" if "@" in address else repr(address)
-        raise _refused(found, "tcp://HOST:PORT or tls://HOST:PORT")
+        raise _refused(found, "tls://HOST:PORT, or inside one machine tcp://localhost:PORT")
     files = [part for part in source.parts if isinstance(part, FilePart)]
     if len(files) < len(source.parts):
         raise _refused("a table that is not in files", "a table in files, or --workers in place of --cluster")

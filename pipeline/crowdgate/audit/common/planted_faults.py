@@ -57,21 +57,19 @@ PLANTED_FAULTS = (
     PlantedFault("a wrong spend", CHARGES, {_FILES: 1}),
 )
 
-_CANNOT = "It can't"
-
 
 def unseen_faults(question: AuditQuestion) -> str:
-    """Return sentences about the planted faults that an audit can't see, and the audits that see them: whole subjects,
-    and single faults of the other ones."""
+    """Return sentences about the planted faults that an audit can't see or may miss, and the audits that see them:
+    whole subjects, and single faults of the other ones."""
     unseen = [each for each in PLANTED_FAULTS if question not in each.releases]
     seen = {each.subject for each in PLANTED_FAULTS if question in each.releases}
     subjects = [each for each in dict.fromkeys(fault.subject for fault in unseen) if each not in seen]
     single = [each.name for each in unseen if each.subject in seen]
     said = []
     if subjects:
-        said.append(f"{_CANNOT} see planted faults of {_listed(subjects)}.")
+        said.append(f"It can't see planted faults of {_listed(subjects)}.")
     if single:
-        said.append(f"{'Nor can it' if said else _CANNOT} see {_listed(single)}.")
+        said.append(f"It may miss {_listed(single)}.")
     return " ".join([*said, f"To see them, use {' and '.join(f'`--of {each}`' for each in _seeing(unseen))}."])
 
 
