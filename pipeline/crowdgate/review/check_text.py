@@ -9,6 +9,7 @@ from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import UNREAD
 from crowdgate.planning.cost_text import Row, cost_rows
 from crowdgate.planning.decisions import unchecked_decisions_text
+from crowdgate.policy.approval import STEPS
 from crowdgate.review.check import GateState
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def check_rows(found: PolicyCheck) -> Iterator[Row]:
     (label, cost), *others = cost_rows(found.plan, found.left)
     yield label, f"{cost}{_unused_text(found)}"
     yield from others
+    yield from _approval(found)
     yield from _open_gates(found)
     yield from _settled_gates(found)
     yield from _left_out(found)
@@ -64,6 +66,15 @@ def _unused_text(found: PolicyCheck) -> str:
         return ""
     advice = "state shares" if len(plan.guarantee.parts) > 1 else "accounting: joint"
     return f" (only {decimal(joint, 3)} jointly: {advice})"
+
+
+def _approval(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row with who must approve a release, if the policy asks for approvals."""
+    rule = found.plan.bundle.policy.spec.approval
+    if rule is not None:
+        which = "the first release of these files" if rule.of == "first" else "each release"
+        above = "" if rule.over is None else f" above epsilon {decimal(rule.over)}"
+        yield "Approval", f"{which}{above}, before it is {STEPS[rule.before]}: by {rule.signers_text()}"
 
 
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
