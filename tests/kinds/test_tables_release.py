@@ -683,6 +683,9 @@ def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: 
     assert found.forecast.figure("cells") == 1 + 10 + 4 + 40 + 2 + 4 + 2 * 4 + 40
     rows: Any = found.forecast.rows("expected")
     assert all(row["half_width"] > row["standard_error"] > 0 and row["coverage"] >= 0.95 for row in rows)
+    halves = [(row["consistent_standard_error"], row["consistent_half_width"]) for row in rows]
+    assert [half is None for _, half in halves] == [error is None for error, _ in halves]
+    assert all(1.95 * error < half < 2.5 * error for error, half in halves if error is not None)
     assert found.releases == 3
     assert crowdgate("plan", workshop.policy, "--json") == 0
     stated = json.loads(capsys.readouterr().out)
