@@ -21,7 +21,7 @@ def pictures(said: TablesManifest, held: PublishedTables) -> Sequence[Picture]:
     if not cells:
         return []
     shown = [("largest counts", cells[:DRAWN]), ("smallest counts", cells[DRAWN:][-DRAWN:])]
-    note = "Each number has noise on it; its ends hold it in 19 of 20 cases."
+    note = "Each number has noise on it; its limits contain the true number in 19 of 20 cases."
     return [
         Picture(name, f"The {name}", "cell", "rows", (Series(name, tuple(own)),), note=note, format=PEOPLE)
         for name, own in shown
