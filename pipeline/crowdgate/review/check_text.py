@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crowdgate.candidate import OutputType
 from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import UNREAD
+from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.cost_text import Row, cost_rows
 from crowdgate.planning.decisions import unchecked_decisions_text
 from crowdgate.policy.approval import STEPS
@@ -88,6 +90,7 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     """Yield a row with the probability of publication, then rows for the gates that can pass and fail: one with the
     names of all gates of the same probability and reason, if there are several."""
     yield "Publication", found.chances.publication()
+    yield from _unread_simulations(found)
     yield from _unknown_series(found)
     told = dict[str, list[str]]()
     for each in found.decided:
@@ -96,6 +99,18 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     for reason, gates in told.items():
         names = gates if len(gates) == 1 else [_name(gate, found) for gate in gates]
         yield "Data decide", f"{', '.join(names)}: {reason}"
+
+
+def _unread_simulations(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row that names the command whose simulated releases judge gates on weighted rows by a pilot."""
+    bundle = found.plan.bundle
+    spec = bundle.policy.spec
+    weighted = OutputType.MARGINS in kind_of(bundle).shapes_of(spec.mechanism)
+    if found.allowed and found.chances.all is None and spec.pilot is not None and weighted:
+        yield (
+            "Publication",
+            "read crowdgate plan before you release: it tries these gates on releases simulated from the pilot",
+        )
 
 
 def _unknown_series(found: PolicyCheck) -> Iterator[Row]:
