@@ -20,6 +20,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.noise import NoiseSource
+from crowdgate.pages.release import page_of
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
@@ -224,6 +225,13 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path_of(run(tables_workshop(tmp_path_factory.mktemp("verify") / "w")))
+
+
+def test_a_page_names_the_columns_of_each_count(published: Path) -> None:
+    """A cell without columns, such as `4, no`, says nothing to a board."""
+    page = page_of(published).markdown()
+    largest = page[page.index("largest counts") :]
+    assert "| ward north |" in largest
 
 
 @pytest.fixture

@@ -42,9 +42,9 @@ def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
 
 
 def _point(names: Sequence[str], row: dict[str, object]) -> PicturePoint | None:
-    """Return the point of one cell: its labels as the place, its number and confidence limits; None if its number is
-    withheld."""
+    """Return the point of one cell: its columns and labels as the place, its number and confidence limits; None if its
+    number is withheld."""
     value, low, high = (row[name] for name in ("value", "lower", "upper"))
     if not all(isinstance(each, int | float) for each in (value, low, high)):
         return None
-    return PicturePoint(", ".join(str(row[name]) for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]
+    return PicturePoint(", ".join(f"{name} {row[name]}" for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]
