@@ -68,6 +68,14 @@ def test_a_corrected_line_is_not_wrapped(workshop: Workshop) -> None:
     assert told.endswith("}}")
 
 
+def test_a_missing_key_is_shown_as_it_could_be(workshop: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
+    text = workshop.policy.read_text(encoding="utf-8")
+    workshop.policy.write_text(text[: text.index("  publish:")], encoding="utf-8")
+    assert crowdgate("check", workshop.policy) == 2
+    said = "expected a value for publish, such as publish: {to: releases, formats: [parquet, csv]} [CG102]"
+    assert said in capsys.readouterr().err
+
+
 def test_in_a_pipe_nothing_is_wrapped_or_coloured_and_rich_stays_where_it_is(
     workshop: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -65,7 +65,7 @@ def test_a_run_waits_until_the_release_is_approved(board: Board) -> None:
         run = begin(board, client)
         for name, message in (run.ends(), run.resumed()):
             assert name == "Suspended"
-            assert f"{ID} needs an approval before it is charged, by board or officer." in message
+            assert f"{ID} needs an approval before it is charged, by one of board, officer." in message
             assert f"Run crowdgate approve {ID} --key KEY. Resume this run after that." in message
             assert board.charged() == []
         assert board.approve("board", SLOT) == 0

@@ -110,7 +110,9 @@ def test_rehearsed_rows_say_that_values_in_a_coarser_one_are_drawn_evenly(
 ) -> None:
     capsys.readouterr()
     crowdgate("rehearse", workshop.policy, "--from", finer, "--people", "200")
-    expected = "age: drawn from the counts, together with ward, at '50 years': every value in it as often"
+    expected = (
+        "age: drawn from the counts, together with ward, at '50 years': the values of a group with equal probability"
+    )
     assert expected in capsys.readouterr().out
 
 

@@ -20,6 +20,7 @@ from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import State, open_ledger
 from crowdgate.mechanisms.tables.columns import COUNT_NUMBERS
 from crowdgate.noise import NoiseSource
+from crowdgate.pages.release import page_of
 from crowdgate.planning.plan import plan_policy
 from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
@@ -224,6 +225,13 @@ def test_the_same_key_and_noise_stage_the_same_bytes(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path_of(run(tables_workshop(tmp_path_factory.mktemp("verify") / "w")))
+
+
+def test_a_page_names_the_columns_of_each_count(published: Path) -> None:
+    """A cell without columns, such as `4, no`, says nothing to a board."""
+    page = page_of(published).markdown()
+    largest = page[page.index("largest counts") :]
+    assert "| ward north |" in largest
 
 
 @pytest.fixture
@@ -683,6 +691,9 @@ def test_a_plan_tells_cells_and_errors_without_data(workshop: Workshop, capsys: 
     assert found.forecast.figure("cells") == 1 + 10 + 4 + 40 + 2 + 4 + 2 * 4 + 40
     rows: Any = found.forecast.rows("expected")
     assert all(row["half_width"] > row["standard_error"] > 0 and row["coverage"] >= 0.95 for row in rows)
+    halves = [(row["consistent_standard_error"], row["consistent_half_width"]) for row in rows]
+    assert [half is None for _, half in halves] == [error is None for error, _ in halves]
+    assert all(1.95 * error < half < 2.5 * error for error, half in halves if error is not None)
     assert found.releases == 3
     assert crowdgate("plan", workshop.policy, "--json") == 0
     stated = json.loads(capsys.readouterr().out)

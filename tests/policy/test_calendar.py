@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crowdgate.policy.calendar import Calendar
 from crowdgate.policy.policy import parse_slot
 
-PERIODS = ("day", "week", "month", "quarter", "year")
+PERIODS = ("day", "week", "month", "quarter", "half-year", "year")
 ZONES = ("UTC", "Europe/Berlin", "Asia/Tokyo", "America/New_York", "Pacific/Apia", "Australia/Lord_Howe")
 
 
@@ -34,6 +34,8 @@ def calendar(every: str, timezone: str = "UTC") -> Calendar:
         ("day", "Pacific/Apia", "2011-12-30T10:00:00+00:00", "2011-12-31"),
         ("week", "UTC", "2030-01-06T12:00:00+00:00", "2029-12-31"),
         ("quarter", "UTC", "2030-06-30T12:00:00+00:00", "2030-04-01"),
+        ("half-year", "UTC", "2030-06-30T23:59:59+00:00", "2030-01-01"),
+        ("half-year", "UTC", "2030-07-01T00:00:00+00:00", "2030-07-01"),
         ("year", "UTC", "2028-02-29T12:00:00+00:00", "2028-01-01"),
     ],
 )

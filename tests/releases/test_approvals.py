@@ -43,7 +43,7 @@ def board(workshop: Workshop, monkeypatch: pytest.MonkeyPatch) -> Board:
 
 
 def test_without_an_approval_nothing_is_read_or_charged(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
-    board.refused("needs an approval before it is charged, by board or officer. Nothing was read")
+    board.refused("needs an approval before it is charged, by one of board, officer. Nothing was read")
     assert crowdgate("release", board.copy.policy, "--as-of", SLOT) == 5
     assert f"crowdgate approve {ID} --key KEY" in capsys.readouterr().err
 
@@ -172,13 +172,24 @@ def test_who_charges_a_release_may_not_approve_it_unless_the_policy_says_so(boar
     assert board.release() == "published"
 
 
-def test_two_approvals_are_two_people(board: Board) -> None:
+def test_two_approvals_are_two_people(board: Board, capsys: pytest.CaptureFixture[str]) -> None:
     board.asks(at_least=2)
     board.approve("board")
+    assert "Next: 1 more approval, by board and officer\n" in capsys.readouterr().out
     shutil.copy(board.file(), board.file().with_name("again.dsse.json"))
-    board.refused("needs 2 approvals .* It has 1")
+    board.refused("needs 2 approvals .* It has that of ")
     board.approve("officer")
+    assert "Next: crowdgate release " in capsys.readouterr().out
     assert board.release() == "published"
+
+
+@pytest.mark.parametrize(("at_least", "who"), [(1, "one of board, officer"), (2, "board and officer")])
+def test_check_says_how_many_must_approve(
+    board: Board, capsys: pytest.CaptureFixture[str], at_least: int, who: str
+) -> None:
+    board.asks(at_least=at_least)
+    assert crowdgate("check", board.copy.policy) == 0
+    assert f"  Approval        each release, before it is charged: by {who}\n" in capsys.readouterr().out
 
 
 def test_only_the_first_release_of_a_version(board: Board) -> None:

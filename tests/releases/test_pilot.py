@@ -47,6 +47,8 @@ def test_a_policy_from_a_template_rests_on_the_pilot(released: Workshop, capsys:
     assert crowdgate("plan", policy) == 0
     rests = "Expected figures rest on the published counts of release pilot-clinic/1/2030-01-01"
     assert rests in " ".join(capsys.readouterr().out.split())
+    assert crowdgate("check", policy) == 0
+    assert "read crowdgate plan before you release" in capsys.readouterr().out
     assert crowdgate("rehearse", policy, "--json") in (0, 3)
     found = json.loads(capsys.readouterr().out)
     assert found["without_counts"] == []

@@ -133,6 +133,8 @@ def test_gates_on_rows_are_unknown_if_no_counts_relate_the_released_columns(
     told = capsys.readouterr().out
     assert "no public counts relate age and ward: gates that read rows are unknown (give --from" in told
     assert "  unknown      released_rows at least 900\n" in told
+    last = "no folder is written: a gate withholds these simulated rows, and its verdict on your table is unknown"
+    assert told.splitlines()[-1] == last
 
 
 def test_gates_that_only_advise_leave_the_outcome_known(clinic: Workshop, capsys: pytest.CaptureFixture[str]) -> None:

@@ -163,6 +163,17 @@ def test_tables_and_synthetic_rows_of_a_sample_say_that_it_stays_secret(workshop
     assert "sample stays secret" not in whole
 
 
+def test_tables_say_whether_small_counts_are_published(workshop: Workshop) -> None:
+    tables = "    kind: dp_tables\n    noise: laplace\n    tables: [{total: true}]\n"
+    small, empty = "Small counts are published, too.", "Numbers that are not trustworthy are left empty"
+    printed = of_kind(workshop, tables)
+    assert small in printed
+    assert empty not in printed
+    suppressed = of_kind(workshop, f"{tables}    suppress: true\n")
+    assert small not in suppressed
+    assert empty in suppressed
+
+
 def test_an_inherited_sample_is_told_as_such(workshop: Workshop) -> None:
     attest_sample(workshop)
     workshop.edit(workshop.policy, "sampling: {beta: 0.5}", "sampling: {inherited: spring}")

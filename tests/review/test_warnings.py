@@ -327,7 +327,23 @@ def test_every_warning_has_a_case() -> None:
         "CG228",
         "CG229",
         "CG230",
-    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230 below
+        "CG231",
+    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230, 231 below
+
+
+def test_a_gate_on_trusted_counts_needs_suppression(tmp_path: Path) -> None:
+    """A board's least count holds only if counts that are not trustworthy are left empty."""
+    workshop = tables_workshop(tmp_path / "w")
+
+    def told() -> list[str]:
+        return [each.words for each in check(workshop.policy, header=False).warnings if each.code == "CG231"]
+
+    assert told() == []  # at least 0 is no board's rule
+    workshop.edit(workshop.policy, "smallest_trusted_cell, at_least: 0", "smallest_trusted_cell, at_least: 20")
+    (said,) = told()
+    assert said.startswith("smallest_trusted_cell at least 20 reads trustworthy counts only")
+    workshop.edit(workshop.policy, "    raw: true\n", "    suppress: true\n")
+    assert told() == []
 
 
 def test_sums_of_numbers_without_a_precision_are_a_warning(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from crowdgate.cli.options import AsJson, LedgerUrl
 from crowdgate.cli.output import print_json
 from crowdgate.errors import ConfigurationError, Problem
 from crowdgate.number_text import decimal
-from crowdgate.planning.approvals import STEPS
+from crowdgate.policy.approval import STEPS
 from crowdgate.releases.approve import PendingApproval, pending_approval
 from crowdgate.settings import configured_key, key_of_file
 
@@ -38,8 +38,15 @@ def approve(
     if as_json:
         print_json({"outcome": "approved", "release_id": release_id, "path": str(path)})
     else:
-        policy, slot = found.plan.bundle.document.path, release_id.rpartition("/")[2]
-        typer.echo(f"approved {release_id}\nNext: crowdgate release {policy} --as-of {slot}\n{path}")
+        typer.echo(f"approved {release_id}\nNext: {_next_step(found)}\n{path}")
+
+
+def _next_step(found: PendingApproval) -> str:
+    """Return the command that releases, or how many approvals are missing before it."""
+    missing = found.missing()
+    if missing:
+        return f"{missing} more approval{'s' if missing > 1 else ''}, by {found.rule.signers_text()}"
+    return f"crowdgate release {found.plan.bundle.document.path} --as-of {found.wanted.release_id.rpartition('/')[2]}"
 
 
 def _show(found: PendingApproval) -> None:

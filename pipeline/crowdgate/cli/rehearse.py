@@ -18,6 +18,7 @@ OF_PILOT = (
     "the pilot release lacks them: give --from a release that has them, or publish only columns that it counts in pairs"
 )
 WITHHELD_ROWS = "no folder is written: a gate withholds these simulated rows"
+OF_UNKNOWN = f"{WITHHELD_ROWS}, and its verdict on your table is unknown"
 MOST_PAIRS = 3
 """The greatest number of pairs that a line names."""
 
@@ -75,4 +76,5 @@ def show(found: RehearsalResult) -> None:
     for gate in found.unknown_gates:
         typer.echo(f"  {'unknown':<12} {gate}")
     typer.echo(f"{found.seconds:.1f} s, {found.cpu_seconds:.1f} CPU s, at most {found.mebibytes:.0f} MiB")
-    typer.echo(WITHHELD_ROWS if found.result.path is None else str(found.result.path))
+    withheld = WITHHELD_ROWS if found.outcome == "withheld" else OF_UNKNOWN
+    typer.echo(withheld if found.result.path is None else str(found.result.path))

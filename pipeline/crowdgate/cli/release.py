@@ -22,7 +22,10 @@ from crowdgate.releases.enforcement import WORDS
 from crowdgate.releases.late_source import MOST_MINUTES
 from crowdgate.releases.release import release as run_release
 
-STEPS = "Next: change the limit in a new version of the policy, or accept that nothing is published."
+STEPS = (
+    "Next: change the release (columns, levels or kind) or the limit in a new version of the policy, or accept that"
+    " nothing is published."
+)
 NEXT_SLOT = "Or make the next slot of the series, if one is left: it costs nothing more."
 DETAILS = "For the details run crowdgate record show {id}; each access is recorded."
 

@@ -1,7 +1,7 @@
 """The next step after an event, in a sentence of fixed words."""
 
 NEXT_STEPS = {
-    "withheld": "Change the limit in a new version of the policy, or accept that nothing is published.",
+    "withheld": "Change the release or the limit in a new version of the policy, or accept that nothing is published.",
     "held": "Change the policy, or charge the release anyway with a reason (crowdgate release --anyway).",
     "waiting": "Let the approvers run crowdgate approve, then run the release again.",
     "dry-run": "State enforcement: enforce in the policy when it should release.",

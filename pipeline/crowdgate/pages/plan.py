@@ -115,7 +115,7 @@ def _computing(cost: "ComputingCost") -> Section:
 def _guarantee(found: Outlook) -> list[str]:
     name = found.plan.bundle.budget.metadata.name
     return [
-        f"The whole lifetime budget {name} pays for {found.releases} such releases.",
+        f"The whole lifetime budget {name}, before any release, pays for {found.releases} such releases.",
         *guarantee_sentences(found.plan, found.standing.left),
         *found.plan.protection.kind.notes(found.plan.protection.mechanism),
         *found.rests_on(),

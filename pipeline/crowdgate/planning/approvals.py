@@ -22,6 +22,7 @@ from crowdgate.ledger.values import Spend, State
 from crowdgate.limits import LARGEST_ENVELOPE
 from crowdgate.number_text import exact_text
 from crowdgate.planning.budget_left import today
+from crowdgate.policy.approval import STEPS
 from crowdgate.settings import revoked_keys
 from crowdgate.signing.keys import public_keys_of
 from crowdgate.signing.statement import ApprovalStatement, verify_statement
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 APPROVALS = Path("policies") / "approvals"
 """The folder of approvals, relative to the working copy; each release has a folder in it."""
 SUFFIX = ".dsse.json"
-STEPS = {"charge": "charged", "publication": "published"}
-"""The steps that wait for approvals, in words."""
 
 
 @dataclass(frozen=True)
@@ -233,14 +232,14 @@ def ledger_day(ledger: Ledger) -> str:
 
 
 def _missing_text(rule: ApprovalRule, wanted: Approvable, found: Sequence[Approval], refused: Sequence[str]) -> str:
-    names = " or ".join(each.name for each in rule.by)
     many = "an approval" if rule.at_least == 1 else f"{rule.at_least} approvals"
-    there = f" It has {len(found)}." if found else ""
+    there = f" It has that of {' and '.join(each.name for each in found)}." if found else ""
     why = f" Not counted: {'; '.join(refused)}." if refused else ""
     done = "Nothing was read, and nothing is charged." if rule.before == "charge" else "Nothing was published."
     step = f"crowdgate approve {wanted.release_id} --key KEY"
     return (
-        f"{wanted.release_id} needs {many} before it is {STEPS[rule.before]}, by {names}.{there}{why} {done} Run {step}"
+        f"{wanted.release_id} needs {many} before it is {STEPS[rule.before]}, by {rule.signers_text()}.{there}{why}"
+        f" {done} Run {step}"
     )
 
 

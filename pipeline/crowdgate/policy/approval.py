@@ -23,6 +23,8 @@ from crowdgate.policy.values import Epsilon, Flag, Line, Strict, schema_of, whol
 
 MOST_DAYS = 3650
 """The longest time for which an approval may last, in days: ten years."""
+STEPS = {"charge": "charged", "publication": "published"}
+"""The steps that wait for approvals, in words."""
 _KEY = re.compile(r"MCowBQYDK2VwAyEA[A-Za-z0-9+/]{43}=")
 """The only line of an Ed25519 public key in PEM form: base64 of its SubjectPublicKeyInfo, 44 bytes."""
 
@@ -136,6 +138,13 @@ class ApprovalRule(Strict):
         ),
     ] = 30
     """The time for which an approval lasts, such as `30 days`, counted from the day (UTC) on which it was signed."""
+
+    def signers_text(self) -> str:
+        """Return who must approve, in words: all of several, one, or so many of them."""
+        names = [each.name for each in self.by]
+        if self.at_least == len(names):
+            return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return f"{'one' if self.at_least == 1 else self.at_least} of {', '.join(names)}"
 
     @model_validator(mode="after")
     def _enough(self) -> "ApprovalRule":

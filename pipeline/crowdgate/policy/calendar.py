@@ -1,4 +1,5 @@
-"""The calendar of a policy: one release for each day, week, month, quarter or year, under the period's first day."""
+"""The calendar of a policy: one release for each day, week, month, quarter, half-year or
+year, under the period's first day."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -12,7 +13,7 @@ from crowdgate.policy.values import Strict
 
 LONGEST_ZONE = 60
 _DAYS = {"day": 1, "week": 7}
-_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_MONTHS = {"month": 1, "quarter": 3, "half-year": 6, "year": 12}
 
 
 def _zone(text: str) -> str:
@@ -33,10 +34,10 @@ class Calendar(Strict):
     """
 
     every: Annotated[
-        Literal["day", "week", "month", "quarter", "year"],
+        Literal["day", "week", "month", "quarter", "half-year", "year"],
         ValueField(
             "how often there is a release",
-            rising("day", "week", "month", "quarter", "year"),
+            rising("day", "week", "month", "quarter", "half-year", "year"),
             "there may be more releases in a year",
             "there are fewer releases in a year",
         ),

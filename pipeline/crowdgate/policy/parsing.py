@@ -24,6 +24,11 @@ SHAPES = {
     "too_short": "at least 1 item",
 }
 """Descriptions of the expected value, by Pydantic error type, for values of the wrong type."""
+EXAMPLES = {
+    ("spec", "privacy"): "privacy: {epsilon: 1, delta: 1e-9}",
+    ("spec", "publish"): "publish: {to: releases, formats: [parquet, csv]}",
+}
+"""Complete values of keys that a policy must have, by their place."""
 WHOLE = ("people", "version", "k", "rows")
 """Keys of whole numbers, in which a comma before three digits separates thousands."""
 GATES = ("spec", "gates")
@@ -89,7 +94,8 @@ def _problem(model: type[BaseModel], document: Document, detail: Any) -> Problem
         keys = expected_names(known, str(at[-1]), "a key", "policies/schema")
         return document.problem(at, "unknown key", keys, meant, Code.UNKNOWN_KEY, corrected=whole)
     if detail["type"] == "missing":
-        return document.problem(at, "the key is missing", f"a value for {at[-1]}", None, Code.MISSING_KEY)
+        example = f", such as {EXAMPLES[at]}" if at in EXAMPLES else ""
+        return document.problem(at, "the key is missing", f"a value for {at[-1]}{example}", None, Code.MISSING_KEY)
     if detail["type"] == "one_table" and (told := _other_table_key(document, at, detail["msg"])):
         return told
     expected = _shape(model, document, at, detail["type"])

@@ -16,6 +16,7 @@ from crowdgate.planning.approvals import (
     Approvable,
     approvable,
     approval_judge,
+    counted_approvals,
     ledger_day,
     needs_approval,
     refuse_unsigned,
@@ -68,6 +69,11 @@ class PendingApproval:
         except ValueError as error:
             raise LedgerRefused(f"{name}: {error}; nothing was written", "unapproved") from None
         return _write(root / APPROVALS / name, f"{key.public.id[:_KEY_DIGITS]}{SUFFIX}", envelope)
+
+    def missing(self) -> int:
+        """Return how many further approvals the release needs."""
+        found, _ = counted_approvals(self.plan.bundle.root, self.rule, self.wanted, self.ledger)
+        return max(self.rule.at_least - len(found), 0)
 
     def _predicate(self) -> ApprovalPredicate:
         wanted = self.wanted

@@ -29,6 +29,7 @@ CRONS = {
     "week": "0 6 * * 1",
     "month": "0 6 1 * *",
     "quarter": "0 6 1 1,4,7,10 *",
+    "half-year": "0 6 1 1,7 *",
     "year": "0 6 1 1 *",
 }
 """The first morning of each period of a calendar, by the period."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from crowdgate.candidate import OutputType
 from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import UNREAD
+from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.cost_text import Row, cost_rows
 from crowdgate.planning.decisions import unchecked_decisions_text
+from crowdgate.policy.approval import STEPS
 from crowdgate.review.check import GateState
 
 if TYPE_CHECKING:
@@ -47,6 +50,7 @@ def check_rows(found: PolicyCheck) -> Iterator[Row]:
     (label, cost), *others = cost_rows(found.plan, found.left)
     yield label, f"{cost}{_unused_text(found)}"
     yield from others
+    yield from _approval(found)
     yield from _open_gates(found)
     yield from _settled_gates(found)
     yield from _left_out(found)
@@ -66,6 +70,15 @@ def _unused_text(found: PolicyCheck) -> str:
     return f" (only {decimal(joint, 3)} jointly: {advice})"
 
 
+def _approval(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row with who must approve a release, if the policy asks for approvals."""
+    rule = found.plan.bundle.policy.spec.approval
+    if rule is not None:
+        which = "the first release of these files" if rule.of == "first" else "each release"
+        above = "" if rule.over is None else f" above epsilon {decimal(rule.over)}"
+        yield "Approval", f"{which}{above}, before it is {STEPS[rule.before]}: by {rule.signers_text()}"
+
+
 def _gates_that_fail(found: PolicyCheck) -> Iterator[Row]:
     for each in found.decided:
         if each.state in FAILING:
@@ -77,6 +90,7 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     """Yield a row with the probability of publication, then rows for the gates that can pass and fail: one with the
     names of all gates of the same probability and reason, if there are several."""
     yield "Publication", found.chances.publication()
+    yield from _unread_simulations(found)
     yield from _unknown_series(found)
     told = dict[str, list[str]]()
     for each in found.decided:
@@ -85,6 +99,18 @@ def _open_gates(found: PolicyCheck) -> Iterator[Row]:
     for reason, gates in told.items():
         names = gates if len(gates) == 1 else [_name(gate, found) for gate in gates]
         yield "Data decide", f"{', '.join(names)}: {reason}"
+
+
+def _unread_simulations(found: PolicyCheck) -> Iterator[Row]:
+    """Yield a row that names the command whose simulated releases judge gates on weighted rows by a pilot."""
+    bundle = found.plan.bundle
+    spec = bundle.policy.spec
+    weighted = OutputType.MARGINS in kind_of(bundle).shapes_of(spec.mechanism)
+    if found.allowed and found.chances.all is None and spec.pilot is not None and weighted:
+        yield (
+            "Publication",
+            "read crowdgate plan before you release: it tries these gates on releases simulated from the pilot",
+        )
 
 
 def _unknown_series(found: PolicyCheck) -> Iterator[Row]:

@@ -149,13 +149,10 @@ def _approval(plan: Plan) -> Iterator[Section]:
     rule = plan.bundle.policy.spec.approval
     if rule is None:
         return
-    names = [each.name for each in rule.by]
     which = {"each": "Each release", "first": "The first release of these policy files"}[rule.of]
     above = "" if rule.over is None else f" whose epsilon is above {decimal(rule.over)}"
-    many = "one" if rule.at_least == 1 else str(rule.at_least)
-    least = names[0] if len(names) == 1 else f"{many} of {', '.join(names)}"
     step = "is charged" if rule.before == "charge" else "is published"
-    said = [f"{which}{above} must be approved before it {step}, by {least}: crowdgate approve."]
+    said = [f"{which}{above} must be approved before it {step}, by {rule.signers_text()}: crowdgate approve."]
     said.append(f"An approval is a signature. It lasts {rule.expires} days, for this release alone.")
     if rule.not_requester:
         said.append("The key that charges the release can't approve it.")

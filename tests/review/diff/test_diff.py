@@ -67,6 +67,17 @@ def test_a_series_is_compared_by_what_all_its_releases_cost(there: Workshop) -> 
     assert "delta of the series: nothing -> 0.02" in said
 
 
+def test_a_new_version_gives_up_the_paid_releases_of_a_series(there: Workshop) -> None:
+    """Also where OLD is a copy, whose files have another digest."""
+    there.edit(there.policy, "  publish:", "  series: {releases: 2}\n  publish:")
+    assert say("release", there.policy, "--as-of", "2030-01-01").code == 0
+    old = there.policy.with_name("old.yaml")
+    old.write_text(there.policy.read_text(encoding="utf-8"), encoding="utf-8")
+    there.edit(there.policy, "version: 1", "version: 2")
+    there.edit(there.policy, "{measure: released_rows, at_least: 0}", "{measure: released_rows, at_least: 1}")
+    assert "paid releases of the series that are left: 1 -> 0" in say("diff", old, there.policy).out
+
+
 def test_what_is_added_is_shown_as_the_policy_states_it(there: Workshop) -> None:
     """Defaults that the file does not state, and numbers without their unit, are the program's own."""
     key = "MCowBQYDK2VwAyEAm+hbwSI82bdlmEiCYSeGep1+gMmuiOMtDz+bAW44QoY="

@@ -28,7 +28,10 @@ def pictures(said: SyntheticManifest, held: PublishedSynthetic) -> Sequence[Pict
     )  # fmt: skip
     most = said.mechanism.pair_error
     limit = Limit(f"trustworthy up to {decimal(most)}", float(most))
-    note = "0 is the same, 1 has nothing in common. Each number has noise on it; its ends hold it in 19 of 20 cases."
+    note = (
+        "0 is the same, 1 has nothing in common. Each number has noise on it; its limits contain the true number in 19"
+        " of 20 cases."
+    )
     return [
         Picture("pairs", "The pairs of columns that are farthest from the table", "pair", "distance",
                 (Series("distance", points),), (limit,), note=note)

@@ -12,9 +12,12 @@ if TYPE_CHECKING:
     from crowdgate.kinds.tables.plan import TablesPlan
 
 NOT_PROTECTED = (
-    "k-anonymity is not guaranteed here, and alone would not prevent singling out. Small counts are published, too."
-    " Epsilon limits how well a true 1 can be distinguished from noise."
+    "k-anonymity is not guaranteed here, and alone would not prevent singling out. {small} Epsilon limits how well a"
+    " true 1 can be distinguished from noise."
 )
+SMALL = "Small counts are published, too."
+SMALL_LEFT_EMPTY = "A small count has the same noise as a large one; it is left empty because that noise hides it."
+LEFT_EMPTY = " Numbers that are not trustworthy are left empty; the noisy values alone decide that."
 
 
 def explanation(planned: TablesPlan) -> Explanation:
@@ -23,7 +26,8 @@ def explanation(planned: TablesPlan) -> Explanation:
     numbers = planned.mechanism.noisy_numbers
     tables = f"{len(work.items)} tables are published, made from {numbers} numbers. No row of anybody is."
     limit = stated_number(planned.spec.relative_error)
-    trust = f"It counts as trustworthy if its 95 % interval is within {limit} of it."
+    left_empty = LEFT_EMPTY if planned.spec.suppress else ""
+    trust = f"It counts as trustworthy if its 95 % interval is within {limit} of it.{left_empty}"
     sampled = f"{SAMPLED.format(beta=stated_number(beta))}, which leaves more epsilon for the noise."
     said = [
         Lead("Tables.", tables),
@@ -31,7 +35,11 @@ def explanation(planned: TablesPlan) -> Explanation:
         Lead("How large it is.", f"Every number says how far it may be off. {trust}"),
         *([Lead("Sample.", f"{sampled} Numbers are scaled back.")] if beta != 1 else []),
     ]
-    return Explanation([Section("", said)], [SECRET_SAMPLE] if beta != 1 else [], [NOT_PROTECTED])
+    return Explanation([Section("", said)], [SECRET_SAMPLE] if beta != 1 else [], [_not_protected(planned)])
+
+
+def _not_protected(planned: TablesPlan) -> str:
+    return NOT_PROTECTED.format(small=SMALL_LEFT_EMPTY if planned.spec.suppress else SMALL)
 
 
 def _noise(planned: TablesPlan) -> Lead:

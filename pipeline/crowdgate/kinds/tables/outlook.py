@@ -34,6 +34,7 @@ COLUMNS = (
     ListingColumn("half_width", "half of the 95 % interval"),
     ListingColumn("coverage", "coverage", LEAST),
     ListingColumn("consistent_standard_error", "after consistency"),
+    ListingColumn("consistent_half_width", "half of its 95 % interval"),
 )
 COINS_NOTE = (
     "noise and sampling together, root mean square over cells; for the budget's bound on people unless counts are"
@@ -78,7 +79,8 @@ def _figures(planned: TablesPlan, rows: Sequence[ExpectedNoise], prior: Prior) -
 
 def _listing(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) -> Listing:
     people = _expected_people(prior)
-    listed = [_row(row, _sampling_error(mechanism, at, people)) for at, row in enumerate(rows)]
+    width = _interval_width(mechanism)
+    listed = [_row(row, _sampling_error(mechanism, at, people), width) for at, row in enumerate(rows)]
     note = "" if mechanism.beta == 1 else COINS_NOTE
     return Listing("expected", "Expected errors of the noisy numbers", COLUMNS, tuple(listed), note)
 
@@ -98,16 +100,23 @@ def _sampling_error(mechanism: DpTables, at: int, people: float) -> float:
     return each * float(np.sqrt(people / linear.query.cells * (1 - rate) / rate))
 
 
-def _row(row: ExpectedNoise, coins: float) -> dict[str, Value]:
-    after = row.consistent_error
+def _row(row: ExpectedNoise, coins: float, width: float) -> dict[str, Value]:
+    """Return the errors of a query; `width` is half of an interval after consistency, in standard errors."""
+    after = None if row.consistent_error is None else float(np.hypot(row.consistent_error, coins))
     return {
         "query": row.name,
         "cells": row.cells,
         "standard_error": float(np.hypot(row.error, coins)),
         "half_width": float(np.hypot(row.half_width, Z95 * coins)),
         "coverage": None if coins else row.coverage,
-        "consistent_standard_error": None if after is None else float(np.hypot(after, coins)),
+        "consistent_standard_error": after,
+        "consistent_half_width": None if after is None else width * after,
     }
+
+
+def _interval_width(mechanism: DpTables) -> float:
+    """Return half of the 95 % interval of a count after consistency, in standard errors."""
+    return Z95 if mechanism.width is None else float(mechanism.width)
 
 
 def _trustworthy_share(
@@ -133,7 +142,7 @@ def _trustworthy_cells(planned: TablesPlan, joint: ExpectedCounts, row: Expected
     """Return the expected number of trustworthy cells of a table of counts."""
     relative, rate = float(planned.spec.relative_error), float(planned.mechanism.beta)
     noise = row.error if row.consistent_error is None else row.consistent_error
-    half = Z95 if planned.mechanism.width is None else float(planned.mechanism.width)
+    half = _interval_width(planned.mechanism)
 
     def trusted(people: Floats) -> float:
         error = np.hypot(noise, np.sqrt(people * (1 - rate) / rate))

@@ -21,7 +21,7 @@ def pictures(said: TablesManifest, held: PublishedTables) -> Sequence[Picture]:
     if not cells:
         return []
     shown = [("largest counts", cells[:DRAWN]), ("smallest counts", cells[DRAWN:][-DRAWN:])]
-    note = "Each number has noise on it; its ends hold it in 19 of 20 cases."
+    note = "Each number has noise on it; its limits contain the true number in 19 of 20 cases."
     return [
         Picture(name, f"The {name}", "cell", "rows", (Series(name, tuple(own)),), note=note, format=PEOPLE)
         for name, own in shown
@@ -42,9 +42,9 @@ def _rows(table: pa.Table) -> Iterator[dict[str, object]]:
 
 
 def _point(names: Sequence[str], row: dict[str, object]) -> PicturePoint | None:
-    """Return the point of one cell: its labels as the place, its number and confidence limits; None if its number is
-    withheld."""
+    """Return the point of one cell: its columns and labels as the place, its number and confidence limits; None if its
+    number is withheld."""
     value, low, high = (row[name] for name in ("value", "lower", "upper"))
     if not all(isinstance(each, int | float) for each in (value, low, high)):
         return None
-    return PicturePoint(", ".join(str(row[name]) for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]
+    return PicturePoint(", ".join(f"{name} {row[name]}" for name in names), *map(float, (value, low, high)))  # type: ignore[arg-type]

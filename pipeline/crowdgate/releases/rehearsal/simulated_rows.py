@@ -31,7 +31,7 @@ ROWS_OF_PERSONS = 3
 """The greatest number of simulated rows of a person, where a table of persons is made of them."""
 COUNTED = (Basis.COUNTED, Basis.RELATED, Basis.COARSER)
 """The bases of counts that relate all attributes of a group."""
-EVENLY = "every value as often: nothing is known"
+EVENLY = "all its values with equal probability: it has no public counts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +200,6 @@ def _origin_text(name: str, level: Level, related: tuple[frozenset[str], ...], p
         return (
             counts
             if len(level) == len(prior.levels(name)[0])
-            else f"{counts}, at {level.name!r}: every value in it as often"
+            else f"{counts}, at {level.name!r}: the values of a group with equal probability"
         )
     return EVENLY if prior.attributes[name].margins is None else MARGINS

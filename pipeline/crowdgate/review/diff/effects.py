@@ -15,12 +15,14 @@ from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import CrowdgateError
 from crowdgate.forecast.chances.gate_chances import chances, next_release, odds_text
 from crowdgate.gate import measure_text
+from crowdgate.ledger.values import State
 from crowdgate.number_text import decimal
 from crowdgate.planning.budget_left import ledger_of, ledger_status, releases_left, today
 from crowdgate.planning.budget_values import budget_of
 from crowdgate.planning.open_ledger import ledger_at
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.policy.field_order import Direction
+from crowdgate.policy.policy import version_of
 from crowdgate.review.diff.fields_compared import NOTHING, FieldChange
 from crowdgate.system.regular_files import read_plain
 
@@ -55,13 +57,14 @@ def policy_effect(plan: Plan, home: Path) -> PolicyEffect:
     """Return the effect of a planned policy; budget and spend are those of the ledger that the working copy `home`
     names, if it is readable."""
     figures, guarantee = plan.protection.figures, plan.guarantee
-    now = _releases_left(plan, home)
+    now, paid = _releases_left(plan, home), _paid_releases_left(plan, home)
     lines = {
         "epsilon of a release": decimal(guarantee.epsilon),
         "delta of a release": decimal(guarantee.delta),
         **{f"epsilon of {part.name}": decimal(part.epsilon) for part in guarantee.parts if len(guarantee.parts) > 1},
         **({} if plan.series is None else {"epsilon of the series": decimal(plan.series.epsilon)}),
         **({} if plan.series is None else {"delta of the series": decimal(plan.series.delta)}),
+        **({} if paid is None else {"paid releases of the series that are left": str(paid)}),
         "k, the least class": str(figures.least_class) if figures.levels else NOTHING,
         "beta, the share of rows sampled": decimal(figures.beta),
         **_noise_lines(plan),
@@ -110,6 +113,22 @@ def _releases_left(plan: Plan, home: Path) -> int | None:
         return releases_left(plan, ledger.check(bundle.contract.id, budget_of(bundle)), ledger)
     except CrowdgateError:
         return None
+
+
+def _paid_releases_left(plan: Plan, home: Path) -> int | None:
+    """Return how many releases are left of the series that a policy's version has paid; 0 for a version that has yet to
+    pay. None without a series, or if the ledger is unreadable. The version alone counts, as OLD may be a copy.
+    """
+    if plan.series is None:
+        return None
+    try:
+        ledger = ledger_at(home, None, plan.bundle.budget.spec.ledger)
+        version = version_of(plan.bundle.policy)
+        own = [each for each in ledger.entries() if each.release_id.rpartition("/")[0] == version]
+        taken = sum(each.state is not State.VOID and ledger.slot(each) is not None for each in own)
+    except CrowdgateError:
+        return None
+    return plan.series.releases - taken if taken else 0
 
 
 def contract_changes(old: Plan, new: Plan) -> Iterator[FieldChange]:

@@ -20,6 +20,7 @@ from crowdgate.gate import GateReach, Outcome, gate_text, is_waived
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import BetterSide, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, stated_weight
+from crowdgate.measures.tables import SMALLEST_TRUSTED_CELL
 from crowdgate.number_text import bound_number, stated_number
 from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
@@ -488,6 +489,16 @@ def _trusted_tables(judged: ReviewedPolicy) -> Iterator[Objection]:
         yield *_policy(judged, "contract"), f"{words}. The guarantee does not cover what its rows say"
 
 
+def _printed_small_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
+    """Yield an objection to a gate on the smallest trustworthy count where other counts are published as well."""
+    if getattr(judged.plan.bundle.policy.spec.mechanism, "suppress", True):
+        return
+    for i, (rule, measure) in enumerate(judged.plan.gates):
+        if measure.name == SMALLEST_TRUSTED_CELL.name and rule.at_least:
+            words = f"{gate_text(rule)} reads trustworthy counts only: smaller counts that are not trustworthy are"
+            yield *_policy(judged, "gates", i), f"{words} published as well. State suppress: true in mechanism"
+
+
 RULES: dict[str, Rule] = {
     "CG201": _delta_adds_up,
     "CG202": _delta_above_one_person,
@@ -517,4 +528,5 @@ RULES: dict[str, Rule] = {
     "CG228": _larger_errors,
     "CG229": _few_numbers,
     "CG230": _floored_numbers,
+    "CG231": _printed_small_numbers,
 }
