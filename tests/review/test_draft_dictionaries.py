@@ -69,6 +69,8 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("5-92=Responses; -88=I don't know", ListedValues(bounds=("5", "92"), missing=("-88",), decimals=0)),
         ("0-9621.053", ListedValues(bounds=("0", "9622"), decimals=3)),
         ("997=DON'T KNOW", ListedValues(missing=("997",))),
+        ("Geboortejaar; 1900 = onbekend", ListedValues(missing=("1900",))),
+        ("none; 1=home; 2=hospital", ListedValues((("none", ""), ("1", "home"), ("2", "hospital")))),
         ("997=DON'T KNOW; 998=Refused", ListedValues(missing=("997", "998"))),
         ("997=more than 996", ListedValues(unread="997=more than 996")),
         ("free text, at most 50 characters", ListedValues()),

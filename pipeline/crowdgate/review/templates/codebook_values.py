@@ -95,7 +95,7 @@ class ListedValues:
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     text = _unwrapped(_HEAD.sub("", text.strip()))
-    parts = _parts(text)
+    parts = _without_heading(_parts(text))
     pairs = _pairs(parts)
     unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
     if len(pairs) != len(parts):
@@ -196,6 +196,15 @@ def _is_range_and_codes(text: str) -> bool:
     """Return whether a text is a range and codes after it: `0-5, 9`."""
     first, *others = (each.strip() for each in text.split(","))
     return bool(_RANGE.fullmatch(first) and others and all(_whole(each) is not None for each in others))
+
+
+def _without_heading(parts: Sequence[str]) -> Sequence[str]:
+    """Return the entries of a list without a first one that names the column, beside codes for no value: `1900 =
+    unknown` of `Year of birth; 1900 = unknown`."""
+    others = [each for part in parts[1:] if (each := _pair(_FORMS[0], part)) is not None]
+    coded = len(others) == len(parts) - 1 and special_codes(others)
+    named = coded and re.fullmatch(r"[^\W\d_]{4,}( [^\W\d_]+)*", parts[0])
+    return parts[1:] if named else parts
 
 
 def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:

@@ -15,7 +15,7 @@ from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
-from crowdgate.review.templates.codebook_values import ListedValues, listed_values, stated_range
+from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_consistency import consistent
@@ -302,13 +302,14 @@ def _property(stated: dict[str, Any]) -> DraftColumn:
         (rule["validValues"] for rule in rules if isinstance(rule, dict) and "validValues" in rule), []
     )
     described = str(stated.get("description") or "")
-    in_words = listed_values(described).values if "=" in described else ()
+    in_words = listed_values(described) if "=" in described else ListedValues()
     return DraftColumn(
         str(stated["name"]),
         _TYPES.get(str(stated.get("logicalType")), CellType.UNKNOWN),
         described,
-        tuple((str(value), "") for value in values if isinstance(value, str)) or in_words,
+        tuple((str(value), "") for value in values if isinstance(value, str)) or in_words.values,
         stated_limits.bounds,
+        missing=in_words.missing or codes_in_words(described),
         direct=stated.get("primaryKey") == "true" or stated.get("unique") == "true",
         decimals=decimals,
         physical=str(stated.get("physicalName") or ""),
