@@ -119,7 +119,7 @@ def test_a_release_ends_under_prefect_as_it_does_without(
             "stays charged. ",
             "Privacy cost: epsilon 2, ",
             "Budget left: ",
-            "Next: change the limit",
+            "Next: change the release",
         ):
             assert words in seen.state["message"]
     assert list(seen.artifacts) == (["release-clinic"] if end in ("published", "withheld") else [])
