@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +28,7 @@ from crowdgate_flows.deployments import Binding, refuse_locked
 from crowdgate_flows.end_states import failed_state, refused_state, unpublished_state, waiting_state
 from crowdgate_flows.events import emit_end
 from crowdgate_flows.paths import refuse_urls
+from crowdgate_flows.run_name import scheduled
 from crowdgate_flows.tasks import SealedValue
 
 Slot = Annotated[str, Field(pattern=r"^\d{4}-\d{2}-\d{2}(T\d{4}Z)?$")]
@@ -85,7 +86,7 @@ def _request(stated: RunParameters) -> Request:
     home, bound = Path(own or ""), stated.binding
     refuse_locked(bound, to=to, input=table, ledger=stated.ledger, anyway=stated.anyway)
     places = (bound.file, _slot(stated.as_of), _path(home, table), _path(home, to), stated.ledger)
-    at, held = None if stated.as_of else _scheduled(), flow_run.id
+    at, held = None if stated.as_of else scheduled(), flow_run.id
     return Request(
         *places, holder=held, anchors=stated.anchors, anyway=stated.anyway, at=at, wait=stated.wait,
         workers=stated.workers, cluster=stated.cluster,
@@ -160,13 +161,7 @@ def _slot(as_of: str | None) -> str:
             return parse_slot(as_of)
         except ValueError as error:
             raise ConfigurationError(Problem("parameters", None, "as_of", repr(as_of), str(error))) from None
-    return _scheduled().astimezone(UTC).date().isoformat()
-
-
-def _scheduled() -> datetime:
-    """Return the moment for which this run was scheduled."""
-    scheduled: datetime | None = flow_run.scheduled_start_time
-    return scheduled or datetime.now(UTC)
+    return scheduled().astimezone(UTC).date().isoformat()
 
 
 def _path(home: Path, text: str | None) -> Path | None:

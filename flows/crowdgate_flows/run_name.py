@@ -15,9 +15,13 @@ def run_name() -> str:
     """Return the name of the current flow run: its policy, or the number of its policies, and its slot, or without one
     the day (UTC) for which it was scheduled: `census_income 2030-01-01`."""
     stated: Mapping[str, Any] = flow_run.parameters or {}
-    scheduled: datetime = flow_run.scheduled_start_time or datetime.now(UTC)
-    day = stated.get("as_of") or scheduled.astimezone(UTC).date().isoformat()
-    return f"{_about(stated)[:LONGEST]} {day}"
+    return f"{_about(stated)[:LONGEST]} {stated.get('as_of') or scheduled().astimezone(UTC).date().isoformat()}"
+
+
+def scheduled() -> datetime:
+    """Return the moment for which the current run was scheduled."""
+    moment: datetime | None = flow_run.scheduled_start_time
+    return moment or datetime.now(UTC)
 
 
 def _about(stated: Mapping[str, Any]) -> str:

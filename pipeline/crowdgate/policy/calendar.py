@@ -1,5 +1,4 @@
-"""The calendar of a policy: one release for each day, week, month, quarter, half-year or
-year, under the period's first day."""
+"""The calendar of a policy: one release for each period, from a day to a year, under the period's first day."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
