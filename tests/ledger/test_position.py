@@ -435,9 +435,7 @@ def _follow(replay: JournalReplay, database: Database, until: int) -> None:
 def _parts(held: JournalState) -> dict[str, Any]:
     """Return everything in a state, with totals as text and without zero ones."""
     spent = {name: tuple(map(str, both)) for name, both in held._spent.items()}
-    digests = {version: dict(found) for version, found in held._digests.items()}
-    order = [list(found) for found in digests.values()], list(held.rows[ENTRIES])
-    rest = {"_spent": spent, "_digests": digests, "recorded": dict(held.recorded), "order": order}
+    rest = {"_spent": spent, "recorded": dict(held.recorded), "order": list(held.rows[ENTRIES])}
     return {**vars(held), **rest}
 
 

@@ -32,7 +32,7 @@ from crowdgate.ledger import (
     transitions,
     values,
 )
-from crowdgate.ledger.journal_rules import JournalState
+from crowdgate.ledger.journal_rules import JournalState, restored_column
 from crowdgate.ledger.private import FOLDER, private_folder, put_private
 from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.store import Database
@@ -72,7 +72,7 @@ class AttestedPosition:
 
     path: Path
     stated: PositionStatement
-    state: memoryview
+    state: bytes
 
     def is_line_of(self, database: Database) -> bool:
         """Return whether the journal in `database` has the line of this position, with the same digest."""
@@ -93,17 +93,18 @@ class AttestedPosition:
         """
         if not self._is_signed():
             return {}
-        saved = from_json(self.state.tobytes())
+        saved = from_json(self.state)
         if "rows" in saved:
             return dict(saved["rows"])
-        return {name: list(zip(*columns, strict=True)) for name, columns in saved["columns"].items()}
+        tables = saved["columns"].items()
+        return {name: list(zip(*map(restored_column, columns), strict=True)) for name, columns in tables}
 
     def replay(self) -> JournalReplay | None:
         """Return a journal replay that continues after the line of this position; None without a valid state."""
         if not self.has_state:
             return None
         try:
-            held = JournalState.restored(from_json(self.state.tobytes()))
+            held = JournalState.restored(from_json(self.state, cache_strings="none"))  # digests, hardly any twice
         except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError):
             return None
         return JournalReplay(self.stated.number, self.stated.digest, held)
@@ -132,7 +133,7 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
     except (OSError, ValueError, CrowdgateError):
         return None
     own = opened.payload_type == PAYLOAD_TYPE and stated.ledger == ledger_id
-    return AttestedPosition(path, stated, memoryview(data)[end:]) if own else None
+    return AttestedPosition(path, stated, data[end:]) if own else None
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:
