@@ -264,4 +264,4 @@ def _outside(scores: Floats) -> float:
 
 def _normal_tails(scores: Floats) -> Floats:
     """Return P(Z > score) of the standard normal law for each score."""
-    return np.array([math.erfc(score) for score in (scores * _ROOT_HALF).tolist()]) / 2
+    return np.fromiter(map(math.erfc, (scores * _ROOT_HALF).tolist()), np.float64, len(scores)) / 2

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from crowdgate.policy.policy import BudgetMetadata, Name, People, whole_between
-from crowdgate.policy.values import Exact, Strict, schema_of
+from crowdgate.policy.values import Exact, Strict, no_items, schema_of
 
 MOST_SEEDS = 2**32
 Seed = Annotated[int, whole_between(0, MOST_SEEDS), schema_of("integer", minimum=0, maximum=MOST_SEEDS)]
@@ -68,7 +68,7 @@ class Case(Strict):
     """The name of the case: lower-case letters, digits and hyphens."""
     description: str = ""
     """The subject of the case, in a sentence or two."""
-    measured: Annotated[list[MeasuredNumber], Field(default_factory=list)]
+    measured: Annotated[list[MeasuredNumber], Field(default_factory=no_items)]
     """Numbers that gates are judged by in place of measurements. Gates without a number are assumed to pass."""
     rows: SimulatedRows | None = None
     """Simulated rows for a whole rehearsal, in place of numbers."""

@@ -45,6 +45,7 @@ from crowdgate.policy.values import (
     Rate,
     Strict,
     exact_number_after,
+    no_items,
     schema_of,
     whole_number,
 )
@@ -273,13 +274,13 @@ class Publish(Strict):
     """The formats of the data files."""
     describe: Annotated[
         list[Literal["croissant", "dcat", "ddi", "frictionless"]],
-        Field(default_factory=list),
+        Field(default_factory=no_items),
         ValueField("descriptions of the release for other tools", unordered),
     ]
     """Descriptions of the release for other tools: Croissant, DCAT-AP, DDI Codebook, Frictionless Data Package."""
     deployments_may_set: Annotated[
         list[Literal["to", "input", "ledger", "policy", "working_copy"]],
-        Field(default_factory=list),
+        Field(default_factory=no_items),
         ValueField(
             "what scheduled runs may set",
             more_of_them_is_looser,

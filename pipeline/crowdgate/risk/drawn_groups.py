@@ -27,7 +27,8 @@ NEAR = 1e-4
 ROUNDING = 1e-9
 """Relative error of float64 here: logarithms below 1e5 times 2^-53, in sums of positive terms."""
 _INTERVALS = 64
-_PART = 1 << 20
+_PART = 1 << 14
+"""Terms that are computed at a time: of larger arrays each one is memory that the system must clear first."""
 
 
 def expected_singletons(classes: ClassSizes, people: int) -> float:

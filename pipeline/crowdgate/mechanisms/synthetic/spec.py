@@ -19,7 +19,7 @@ from crowdgate.policy.field_order import (
     unordered,
 )
 from crowdgate.policy.policy import MechanismSpec
-from crowdgate.policy.values import Rate, SamplingOrAll, schema_of, whole_number
+from crowdgate.policy.values import Rate, SamplingOrAll, no_items, schema_of, whole_number
 
 
 def _cells(text: Any) -> int:
@@ -67,11 +67,11 @@ class DpSyntheticSpec(MechanismSpec):
             "more noisy tables are published",
             "fewer noisy tables are published",
         ),
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=no_items)
     """Triples of columns whose tables are always measured."""
     impossible: Annotated[
         list[Combination], Field(max_length=MOST_IMPOSSIBLE), ValueField("what public knowledge rules out", any_change)
-    ] = Field(default_factory=list)
+    ] = Field(default_factory=no_items)
     """Combinations of values that no row has by public knowledge. Synthetic rows never have them."""
     one_way_share: Annotated[Rate, SHARES] = Field(default="0.35", validate_default=True)
     """The part of the budget for the tables of one column."""
