@@ -560,6 +560,30 @@ def test_a_head_that_names_an_older_line_than_the_position_is_compared_with_the_
         desk.open().missing_lines([(2, "x")])
 
 
+def test_no_decision_rests_on_an_index_and_whoever_follows_everything_finds_a_damaged_one(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index against a second charge of a release is emptied in the file. A charge behind the attested position is
+    refused where the index is asked, and otherwise goes on without it."""
+    monkeypatch.setattr(ledgers, "POSITION_STEP", 1000)
+    _empty_index(desk.folder / "ledger.db", "one_live_entry")
+    with pytest.raises(LedgerRefused, match="entries differ from its journal"):
+        desk.open().reserve(asked("a/1/2", "other digest"))
+    assert desk.open().reserve(asked("a/1/9")).release_id == "a/1/9"
+    with pytest.raises(VerificationFailed, match="damaged"):
+        desk.open().verify()
+
+
+def _empty_index(file: Path, name: str) -> None:
+    with closing(sqlite3.connect(file)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        ((page,),) = database.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (name,))
+        ((size,),) = database.execute("PRAGMA page_size")
+    with file.open("r+b") as pages:
+        pages.seek((page - 1) * size)
+        pages.write(b"\x0a" + bytes(4) + size.to_bytes(2, "big") + b"\0")  # a leaf of an index without cells
+
+
 def test_only_who_followed_the_whole_journal_keeps_a_position(desk: Desk) -> None:
     before = desk.position.read_bytes()
     desk.open().record("note", "x")
