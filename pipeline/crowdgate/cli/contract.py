@@ -43,8 +43,8 @@ def draft(
         typer.Option(
             "--domains",
             metavar="A,B,C",
-            help="Columns that get a domain, besides those that need no decision. By default those whose name tells "
-            "their role.",
+            help="Columns that get a domain, besides those that need no decision. By default also those whose name "
+            "tells their role; name these again.",
         ),
     ] = None,
     header_line: Annotated[
@@ -73,7 +73,7 @@ def draft(
 
     What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name or label.
     """
-    from crowdgate.review.templates.contract_draft import draft_contract
+    from crowdgate.review.templates.contract_draft import draft_contract, without_domain
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
@@ -88,6 +88,8 @@ def draft(
     if found.note:
         typer.echo(f"the codebook: {found.note}", err=True)
     text = draft_contract(found, name or found.table or source.stem, _names(domains))
+    if left_out := without_domain(found, _names(domains)):
+        typer.echo(f"not published, as --domains leaves out what you must decide: {', '.join(left_out)}", err=True)
     if to is None:
         typer.echo(text, nl=False)
         return

@@ -7,57 +7,55 @@ from math import ceil, floor
 
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
+from crowdgate.review.templates.special_labels import is_empty, is_special, is_unknown, names_no_code, without_empty
 
+_TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|through|thru)"
+"""The words between the ends of a range, in several languages."""
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
-    re.compile(r"(?P<code>[A-Z0-9]{1,6})\s+(?P<label>.*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s=:,;-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})"
+_NEXT_PLAIN = re.compile(r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])")
+"""A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
+_PLAIN_ENTRY = re.compile(rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*", re.DOTALL)
+_LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
+"""A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
+_BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
+"""The start of an entry behind a range: `0-5, 9` and `0-110, -1 unknown`."""
+_UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
+"""The unit behind a range: `0-120 years`."""
+_OR_EMPTY = re.compile(r"\s*[,;]?\s+(?:or|oder|ou|o|of|lub|eller|nebo|e)\s+(?P<none>\S+)(?:\s.*)?$", re.IGNORECASE)
+"""Words behind a range, of which the first says that the cell can be empty: `2020 to 2024 or blank if alive`."""
+_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
 _RANGE = re.compile(
-    r"(?:(?P<between>between|zwischen|entre|tussen|mell[ea][mn])\s+|(?:from|von|de|van|fra)\s+)?"
+    r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
     rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
-    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+(?:à|a|tot|til|till)\s+))(?P<high>{_END})",
+    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{_TO}\s+))(?P<high>{_END})",
     re.IGNORECASE,
 )
 """A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
-_SPECIAL_LABELS = (
-    r"(i )?(do ?n[o'’]?t|dont) know",
-    r"(i )?prefer not to (answer|say)",
-    r"refused?( to answer)?",
-    r"not (stated|known|specified|applicable|ascertained|asked|reported|recorded|measured|available|in universe)",
-    r"no (answer|response)",
-    r"missing( data)?",
-    r"unknown|blank|niu|dk|missing/unknown",
-    r"n\.?\s?[iau]\.?( ?u\.?)?",
-    r"(appropriate |valid )?skip(ped)?|system missing|sys(tem)?miss?",
-    r"(ohne|keine) (angaben?|antwort)|unbekannt|wei(ß|ss) (ich )?nicht|verweigert|trifft nicht zu|fehlend|k\.? ?a\.?",
-    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|(déclaré|renseigné|concerné)e?))",
-    r"refus[ée]?|manquante?",
-    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]|no consta",
-    r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
-    r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
-    r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukjent|okänt?|ikke (be)?svart|vil ikke svare",
-    r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi)|odmowa( odpowiedzi)?|nie dotyczy|ref|rf",
+_CODE_IN_WORDS = re.compile(
+    r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|wenn|falls|bei|für"
+    r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
-_SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
-"""The labels of codes that stand for no number."""
-_CODE_IN_WORDS = re.compile(r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?)\s*[=:]\s*(?P<label>[^=:;,.()\[\]]+)")
-"""A number among words, with what it stands for."""
+"""A number, or a few capital letters, among words, with what it stands for."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 _YES_NO = re.compile(
     r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
     r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
-    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino",
+    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino|ano|ne|muž|žena|kvinn?[oe]?",
     re.IGNORECASE,
 )
 """The labels of two answers or sexes: a list, however far their codes are apart."""
+_NOT = re.compile(r"^(?:not|no|non|ej|inte|ikke|nicht|kein\w*|niet|geen|nie|ne)[ -]+")
+"""The words that deny a label."""
 _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
@@ -94,29 +92,90 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = _unwrapped(_HEAD.sub("", text.strip()))
-    parts = _without_heading(_parts(text))
+    text = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    parts = _without_empty(_without_heading(_parts(text)))
     pairs = _pairs(parts)
+    if not parts:
+        return ListedValues()
     unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
-    if len(pairs) != len(parts):
+    if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
-    ranges = [found for code, _ in pairs if (found := _RANGE.fullmatch(code))]
-    if len(ranges) == 1:
-        others = [(code, label) for code, label in pairs if code != ranges[0][0]]
-        stated = stated_range(*ranges[0].group("low", "high"))
-        coded = not others or special_codes(others)
-        return replace(stated, missing=tuple(code for code, _ in others)) if stated.bounds and coded else unread
-    if len({code for code, _ in pairs}) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
+    return values_of_pairs(pairs, unread)
+
+
+def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> ListedValues:
+    """Return what codes, and ranges, with their labels say; `unread` if they are no full list. Words for an empty cell
+    are no code.
+    """
+    filled = [
+        (without_empty(code), label) for code, label in stated if not is_empty(code) or (code.istitle() > bool(label))
+    ]
+    pairs = [pair for each in filled for pair in _expanded(*each)]
+    if len({code for code, _ in pairs}) != len(pairs):
         return unread
+    special = tuple(code for code, label in pairs if special_codes([(code, label)]))
+    ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
+    if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
+        others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
+        return replace(_one_range(ranges, others) or unread, missing=tuple(map(point_number, special)))
     if special_codes(pairs):
-        return ListedValues(missing=tuple(code for code, _ in pairs))
-    return without_scale(tuple(pairs))
+        return ListedValues(missing=special)
+    return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> ListedValues | None:
+    """Return a range, with the number above it if that is its open end: `95 = 95 or older` after 0-94. None if there
+    are several ranges, or other codes.
+    """
+    found = _RANGE.fullmatch(ranges[0])
+    if found is None or len(ranges) > 1 or len(others) > 1:
+        return None
+    low, high = found.group("low", "high")
+    above = str(int(high) + 1) if high.isdigit() else ""
+    if others and not (others[0][0] == above and re.search(rf"\b{above}\b", others[0][1])):
+        return None
+    stated = stated_range(low, above if others else high)
+    return stated if stated.bounds else None
+
+
+def _range_alone(text: str) -> str:
+    """Return a range without its unit, and without words that the cell can be empty; other texts unchanged."""
+    found = _OR_EMPTY.search(text)
+    if found and is_empty(found["none"]) and _RANGE.fullmatch(text[: found.start()]):
+        return text[: found.start()]
+    start = _RANGE.match(text)
+    return start[0] if start and _UNIT.fullmatch(text[start.end() :]) else text
+
+
+def _is_range(code: str) -> bool:
+    return bool(_RANGE.fullmatch(code)) or len(_expanded(code, "")) > 1
+
+
+def _expanded(code: str, label: str) -> list[tuple[str, str]]:
+    """Return the letters of a range of them, each without a label; other codes with theirs."""
+    found = _LETTERS.fullmatch(code)
+    low, high = (ord(each) for each in found.group("low", "high")) if found else (0, 0)
+    is_known = found and found["low"].isupper() == found["high"].isupper() and low < high
+    if not is_known or (("-" in code or "–" in code) and low not in (ord("A"), ord("a"))):
+        return [(code, label)]
+    return [(chr(each), "") for each in range(low, high + 1)]
 
 
 def _unwrapped(text: str) -> str:
     """Return a list without the brackets and quotation marks of programs: `['m', 'w']` or `{"1": "Yes"}`."""
     is_wrapped = text[:1] + text[-1:] in ("[]", "{}", "()")
     return re.sub(r"(?<!\w)(['\"])(.*?)\1(?!\w)", r"\2", text[1:-1]) if is_wrapped and "]" not in text[:-1] else text
+
+
+def without_unknown(listed: ListedValues) -> ListedValues:
+    """Return values without those whose label, or name, says that the value is unknown: these are missing codes. A list
+    that would be left with less than two values stays.
+    """
+    unknown = [code for code, label in listed.values if is_unknown(label or code)]
+    kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
+    if not unknown or len(kept) < 2:
+        return listed
+    return replace(listed, values=kept, missing=(*listed.missing, *unknown))
 
 
 def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
@@ -130,7 +189,7 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
         return ListedValues(values, bounds)
     others = {int(code) for code, label in plain if _OTHER.search(label)}
     points = [each for each in numbers if each != numbers[-1] or each not in others]
-    if all(_YES_NO.fullmatch(label) for _, label in plain):
+    if all(_YES_NO.fullmatch(label) for _, label in plain) or _is_negated([label for _, label in plain]):
         return ListedValues(values, bounds)
     is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
     if len(points) > 2 and points[-1] in _OFTEN_SPECIAL and points[-2] - points[0] == len(points) - 2:
@@ -145,15 +204,20 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     return ListedValues(bounds=bounds, missing=missing, unread=named)
 
 
+def _is_negated(labels: Sequence[str]) -> bool:
+    """Return whether of two labels one denies the other: `employed` and `not employed`."""
+    bare = {_NOT.sub("", each.casefold()) for each in labels}
+    return len(labels) == 2 and len(bare) == 1
+
+
 def _whole(code: str) -> int | None:
     """Return the whole number that a code writes without a zero before it; None for other codes."""
     return int(code) if re.fullmatch(r"-?(0|[1-9]\d{0,8})", code) else None
 
 
 def special_codes(values: Sequence[tuple[str, str]]) -> bool:
-    """Return whether all values are numbers whose labels say that there is no value: such as 997, don't know."""
-    numbers = all(parse_number(code) is not None for code, _ in values)
-    return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
+    """Return whether the labels of all values say that there is no value: such as 997, don't know."""
+    return bool(values) and all(is_special(label) for _, label in values)
 
 
 def codes_in_words(text: str) -> tuple[str, ...]:
@@ -167,13 +231,6 @@ def bare_label(code: str, label: str) -> str:
     return found["label"] if found and found["code"] == code else label
 
 
-def is_special(label: str) -> bool:
-    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`."""
-    wordings = [label, *([] if "/" not in label else label.split("/"))]
-    said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in wordings]
-    return said[0] or (len(said) > 1 and all(said[1:]))
-
-
 def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
@@ -182,6 +239,9 @@ def _parts(text: str) -> list[str]:
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
     if len(parts := _NEXT_CODE.split(text)) > 1:
+        codes = [each.strip() for each in parts[0].split(",")]
+        return [*codes, *parts[1:]] if all(map(_BARE.fullmatch, codes)) else parts
+    if len(parts := _NEXT_PLAIN.split(text)) > 1 and all(map(_PLAIN_ENTRY.fullmatch, parts)):
         return parts
     if _FORM_OF_DAYS.fullmatch(text):
         return [text]
@@ -189,13 +249,10 @@ def _parts(text: str) -> list[str]:
         parts = [each.strip() for each in text.split(mark)]
         if len(parts) > 1 and all(each and " " not in _IN_BRACKETS.sub("", each) for each in parts):
             return parts
-    return [each for each in re.split(r",\s+", text) if each] if _is_range_and_codes(text) else [text]
-
-
-def _is_range_and_codes(text: str) -> bool:
-    """Return whether a text is a range and codes after it: `0-5, 9`."""
-    first, *others = (each.strip() for each in text.split(","))
-    return bool(_RANGE.fullmatch(first) and others and all(_whole(each) is not None for each in others))
+    first = _RANGE.match(text)
+    others = re.split(r",\s+", text[first.end() :]) if first else []
+    is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
+    return [text[: first.end()], *others[1:]] if first and is_listed else [text]
 
 
 def _without_heading(parts: Sequence[str]) -> Sequence[str]:
@@ -205,6 +262,18 @@ def _without_heading(parts: Sequence[str]) -> Sequence[str]:
     coded = len(others) == len(parts) - 1 and special_codes(others)
     named = coded and re.fullmatch(r"[^\W\d_]{4,}( [^\W\d_]+)*", parts[0])
     return parts[1:] if named else parts
+
+
+def _without_empty(parts: Sequence[str]) -> Sequence[str]:
+    """Return the entries of a list without those for an empty cell, with their words: `blank Not asked`."""
+    if len(parts) == 1 and is_empty(re.split(r"[\s=:]", parts[0])[0]):
+        return []
+    kept = [
+        each
+        for each in parts
+        if not (each[:1].islower() or each[:5].isupper()) or not is_empty(re.split(r"[\s=:]", each)[0])
+    ]
+    return kept if len(kept) > 1 else parts
 
 
 def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
@@ -220,7 +289,7 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
 
 def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     """Return the code and the label of an entry of a form; None for another form."""
-    if _RANGE.fullmatch(entry) or (form in _FORMS[:2] and _BARE.fullmatch(entry)):
+    if _is_range(entry) or (form in _FORMS[:2] and _BARE.fullmatch(entry)):
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
@@ -232,6 +301,7 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     with the decimals that it is written with; or a range of days. Empty if these are neither.
     """
     days = [parse_day(each) for each in (least, greatest)]
+    days = days if any(days) else _slashed_days((least, greatest))
     if days[0] and days[1] and days[0] <= days[1]:
         return ListedValues(bounds=(days[0], days[1]))
     texts = [point_number(each.strip()) for each in (least, greatest)]
@@ -255,6 +325,24 @@ def parse_day(text: str) -> str | None:
     return None if day is None else day.isoformat()
 
 
+def _slashed_days(texts: Sequence[str]) -> list[str | None]:
+    """Return days with strokes as YYYY-MM-DD, if only one order of day and month fits all of them."""
+    orders = [
+        [parse_day(each.strip().replace("/", "-")) for each in texts],
+        [parse_day(re.sub(r"(\d+)/(\d+)/", r"\2-\1-", each.strip())) for each in texts],
+    ]
+    fit = [days for days in orders if all("/" in each for each in texts) and None not in days]
+    return fit[0] if len(fit) == 1 or (fit and fit[0] == fit[1]) else [None] * len(texts)
+
+
+def compact_days(listed: ListedValues) -> ListedValues:
+    """Return a range of numbers YYYYMMDD as one of days; others unchanged."""
+    days = [parse_date(f"{each[:4]}-{each[4:6]}-{each[6:]}") for each in listed.bounds or () if len(each) == 8]
+    if len(days) != 2 or days[0] is None or days[1] is None:
+        return listed
+    return replace(listed, bounds=(days[0].isoformat(), days[1].isoformat()), decimals=None)
+
+
 def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     """Return the codes in a cell that says what means "missing", with or without labels. Where numbers have a decimal
     comma, 99,9 is one.
@@ -263,4 +351,5 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
         return (point_number(text.strip()),)
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
-    return tuple(parse_day(code) or point_number(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)
+    codes = (without_empty(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)
+    return tuple(parse_day(code) or point_number(code) for code in codes if not (is_empty(code) or names_no_code(code)))
