@@ -50,6 +50,27 @@ def test_words_for_types_are_known_in_several_languages(text: str, expected: Sta
         ("S Sí\nN No\nblanco No procede", ListedValues((("S", "Sí"), ("N", "No")))),
         ("1=a; 2=b; 0 ou em branco = não informado", ListedValues((("1", "a"), ("2", "b")), missing=("0",))),
         ("I, II, III, X = neznámé", ListedValues((("I", ""), ("II", ""), ("III", "")), missing=("X",))),
+        (
+            "1. Un homme | 2. Une femme | 99. Refus",
+            ListedValues((("1", "Un homme"), ("2", "Une femme")), missing=("99",)),
+        ),
+        ("1-Nenhuma; 2-Outra", ListedValues((("1", "Nenhuma"), ("2", "Outra")))),
+        ("1=Sim 0=Não", ListedValues((("1", "Sim"), ("0", "Não")))),
+        ("1 'Male' 2 'Female' -9 \"Don't know\"", ListedValues((("1", "Male"), ("2", "Female")), missing=("-9",))),
+        (
+            "de 0 à 20000 (-1 = refus, -2 = ne sait pas)",
+            ListedValues(bounds=("0", "20000"), missing=("-1", "-2"), decimals=0),
+        ),
+        ("-10,000.00 – 99,999.99", ListedValues(bounds=("-10000", "100000"), decimals=2)),
+        ("0 - 250 000", ListedValues(bounds=("0", "250000"), decimals=0)),
+        ("0 - 500.000", ListedValues(unread="0 - 500.000")),
+        ("0, 1, 2, 3 or more", ListedValues(unread="0, 1, 2, 3 or more")),
+        ("ISO 3166 alfa-3; ZZZ si desconocido", ListedValues(unread="ISO 3166 alfa-3; ZZZ si desconocido")),
+        (
+            "1=a; 2=b; 3=c; 95=Other; 96=None of these",
+            ListedValues((("1", "a"), ("2", "b"), ("3", "c"), ("95", "Other"), ("96", "None of these"))),
+        ),
+        ("dd/mm/aaaa", ListedValues()),
         ("Leer; Emden; Aurich", ListedValues((("Leer", ""), ("Emden", ""), ("Aurich", "")))),
         ("leer; 1; 2", ListedValues((("1", ""), ("2", "")))),
         ("leer = entfällt", ListedValues()),
@@ -60,7 +81,7 @@ def test_words_for_types_are_known_in_several_languages(text: str, expected: Sta
         ("2019-04-01 to 2020-03-31 or blank if alive", ListedValues(bounds=("2019-04-01", "2020-03-31"))),
         ("dal 01/01/2020 al 31/12/2020", ListedValues(bounds=("2020-01-01", "2020-12-31"))),
         ("12/31/2019 - 01/31/2020", ListedValues(bounds=("2019-12-31", "2020-01-31"))),
-        ("01/02/2020 - 03/04/2020", ListedValues()),
+        ("01/02/2020 - 03/04/2020", ListedValues(unread="01/02/2020 - 03/04/2020")),
         ("1=employed; 5=not employed", ListedValues((("1", "employed"), ("5", "not employed")))),
         ("001 à 095, 02A, 02B, 099 = étranger", ListedValues(unread="001 à 095, 02A, 02B, 099 = étranger")),
     ],
@@ -88,6 +109,10 @@ def test_words_on_a_variable_name_codes_for_no_value(text: str, codes: tuple[str
 def test_words_for_an_empty_cell_are_no_missing_code(text: str) -> None:
     assert missing_codes(text) == ()
     assert missing_codes(f"{text}; 99") == ("99",)
+
+
+def test_a_range_of_missing_codes_is_each_of_them() -> None:
+    assert missing_codes("-3 thru -1; 99") == ("-3", "-2", "-1", "99")
 
 
 def test_unknown_values_are_told_from_those_that_can_not_be() -> None:
@@ -213,11 +238,64 @@ def test_sections_of_a_text_each_describe_a_variable(tmp_path: Path) -> None:
     assert found["AGE"].bounds == ("18", "80")
 
 
+WITHOUT_BARS = """\
+Campo | Descripción | Tipo | Dominio
+--- | --- | --- | ---
+sexo | Sexo | Numérico | 1: varón; 2: mujer
+causa | Causa de muerte | Texto | ICD-10, 3 caracteres
+"""
+ROWS_OF_CODES = """\
+Variabele,Label,Codes en omschrijving
+SEXO,Geslacht,1: Mannen
+,,2: Vrouwen
+,,-: Onbekend
+CAUSA,Besteedbaar inkomen,-1000 t/m 9999
+,,99999: Onbekend
+"""
+MEANINGS = """\
+| Položka | Význam | Číselník |
+|---|---|---|
+| sexo | Pohlaví | M – muž, Z – žena |
+| causa | Kraj | A až C |
+"""
+
+
+def test_tables_of_other_forms_are_read(tmp_path: Path) -> None:
+    """Tables in Markdown without bars at both ends; codes with their labels in one cell of each row; a heading for
+    meanings is one of labels where each variable has one row. A classification in the place of values is a label too.
+    """
+    table = write_csv(tmp_path / "t.csv", ["sexo", "causa"])
+    found = {}
+    for name, text in (("a.md", WITHOUT_BARS), ("b.csv", ROWS_OF_CODES), ("c.md", MEANINGS)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found[name] = read_draft_source(table, tmp_path, header_line=True, codebook=tmp_path / name).columns
+    assert found["a.md"][0].values == (("1", "varón"), ("2", "mujer"))
+    assert found["a.md"][1].description == "Causa de muerte (ICD-10, 3 caracteres)"
+    assert (found["b.csv"][0].values, found["b.csv"][0].missing) == ((("1", "Mannen"), ("2", "Vrouwen")), ("-",))
+    assert (found["b.csv"][1].bounds, found["b.csv"][1].missing) == (("-1000", "9999"), ("99999",))
+    assert [(each.description, each.values[-1]) for each in found["c.md"]] == [
+        ("Pohlaví", ("Z", "žena")), ("Kraj", ("C", "")),
+    ]  # fmt: skip
+
+
+def test_ranges_without_decimals_are_whole_where_others_have_some(tmp_path: Path) -> None:
+    table = write_csv(tmp_path / "t.csv", ["height", "weight"])
+    rows = [["Name", "Type", "Values"], ["height", "numeric", "100-220"], ["weight", "numeric", "30.0-250.0"]]
+    book = write_csv(tmp_path / "b.csv", *rows)
+    draft = tmp_path / "t.yaml"
+    assert crowdgate("contract", "draft", table, "--header-line", "--codebook", book, "--to", draft) == 0
+    text = draft.read_text(encoding="utf-8")
+    assert text.count("; whole numbers guessed") == 1
+    assert 'to: "220", step: 1, precision: 1,' in text
+
+
 def test_columns_that_domains_leaves_out_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = write_csv(tmp_path / "t.csv", ["age", "region", "diagnosis", "weight"])
     draft = tmp_path / "t.yaml"
     assert crowdgate("contract", "draft", table, "--header-line", "--domains", "region", "--to", draft) == 0
-    assert "not published, as --domains leaves out what you must decide: diagnosis\n" in capsys.readouterr().err
+    assert (
+        "not published, as they have no domain (--domains drafts them): diagnosis, weight\n" in capsys.readouterr().err
+    )
     lines = [line for line in draft.read_text(encoding="utf-8").splitlines() if "not published, as it has" in line]
     assert ["diagnosis" in line for line in lines] == [True, False]
 

@@ -9,14 +9,16 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
 from crowdgate.review.templates.special_labels import is_empty, is_special, is_unknown, names_no_code, without_empty
 
-_TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|through|thru)"
+_TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|až|through|thru)"
 """The words between the ends of a range, in several languages."""
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s=:,;-].*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6})[-–](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
@@ -28,13 +30,30 @@ _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[
 """A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
 _BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
 """The start of an entry behind a range: `0-5, 9` and `0-110, -1 unknown`."""
+_CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)")
+"""A range with codes in brackets behind it: `0 to 140 (-1 = refused, -2 = unknown)`."""
+_SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+")
+"""Codes whose labels are one word, with blanks between them: `1=Yes 0=No`."""
+_QUOTED_LABEL = re.compile(
+    r"\s*(?P<code>[^\s'\"]{1,20}|'[^']*'|\"[^\"]*\")\s*[=:]?\s*"
+    r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")[\s,;/]*"
+)
+"""A code with its label in quotation marks, as in SPSS: `1 'Male' 2 'Female'`."""
 _UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
 """The unit behind a range: `0-120 years`."""
 _OR_EMPTY = re.compile(r"\s*[,;]?\s+(?:or|oder|ou|o|of|lub|eller|nebo|e)\s+(?P<none>\S+)(?:\s.*)?$", re.IGNORECASE)
 """Words behind a range, of which the first says that the cell can be empty: `2020 to 2024 or blank if alive`."""
-_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
+_THOUSANDS = r"-?\d{1,3}(?:(?P<mark>[ ,.'\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:[.,]\d{1,2})?"
+"""A number with marks between its thousands."""
+_END = (
+    r"(?:-?\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
+)
+_ONE_MARK = re.compile(r"-?\d{1,3}[.,]\d{3}")
+"""A number of which nothing says whether its mark is one of decimals or of thousands, unless both ends have it."""
 _RANGE = re.compile(
-    r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
+    r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+"
+    r"|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
     rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
     rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{_TO}\s+))(?P<high>{_END})",
     re.IGNORECASE,
@@ -60,9 +79,13 @@ _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
+_BARE_LIST = re.compile(r"(?:[\w.+-]{1,6},\s*){2}")
+"""The start of a list of codes: `0, 1, 2 or more`."""
+_UNCLEAR = re.compile(rf"{_END}.*[.,/]\d{{3,4}}")
+"""A range that can be read in two ways: `0 - 500.000` and `01/02/2020 - 03/04/2020`."""
 _IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
-_FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
+_FORM_OF_DAYS = re.compile(r"([dmyjthseagrå])\1{1,3}([/.:, -]([dmyjthseagrå])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
@@ -71,6 +94,8 @@ MOST_ANCHORS = 5
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
+MOST_IN_RANGE = 100
+"""The most codes of a range of missing codes."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""
 
@@ -97,7 +122,8 @@ def listed_values(text: str) -> ListedValues:
     pairs = _pairs(parts)
     if not parts:
         return ListedValues()
-    unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
+    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
+    unread = ListedValues(unread=" ".join(text.split())) if is_list else ListedValues()
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
@@ -107,6 +133,8 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     """Return what codes, and ranges, with their labels say; `unread` if they are no full list. Words for an empty cell
     are no code.
     """
+    if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
+        stated = _pairs([code for code, _ in stated])
     filled = [
         (without_empty(code), label) for code, label in stated if not is_empty(code) or (code.istitle() > bool(label))
     ]
@@ -192,8 +220,9 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     if all(_YES_NO.fullmatch(label) for _, label in plain) or _is_negated([label for _, label in plain]):
         return ListedValues(values, bounds)
     is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
-    if len(points) > 2 and points[-1] in _OFTEN_SPECIAL and points[-2] - points[0] == len(points) - 2:
-        points.pop()  # a code apart from the others
+    core = [each for each in points if not _is_apart(each)]
+    if len(core) > 1 and core[-1] - core[0] == len(core) - 1:
+        points = core  # the others stand apart from a list
     has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
@@ -208,6 +237,11 @@ def _is_negated(labels: Sequence[str]) -> bool:
     """Return whether of two labels one denies the other: `employed` and `not employed`."""
     bare = {_NOT.sub("", each.casefold()) for each in labels}
     return len(labels) == 2 and len(bare) == 1
+
+
+def _is_apart(code: int) -> bool:
+    """Return whether a code often stands for an answer beside a list."""
+    return code in _OFTEN_SPECIAL or 90 <= code <= 99 or 990 <= code <= 999
 
 
 def _whole(code: str) -> int | None:
@@ -235,6 +269,12 @@ def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
         return [bare]
+    if (behind := _CODES_BEHIND.fullmatch(text)) and _RANGE.fullmatch(behind["range"]):
+        return [behind["range"], *re.split(r"[;,]\s*", behind["codes"])]
+    if labelled := _quoted_labels(text):
+        return labelled
+    if _SINGLE_WORDS.fullmatch(text):
+        return re.split(r"\s+", text)
     for mark in ("|", "\n", ";", " / "):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
@@ -247,12 +287,21 @@ def _parts(text: str) -> list[str]:
         return [text]
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
-        if len(parts) > 1 and all(each and " " not in _IN_BRACKETS.sub("", each) for each in parts):
+        plain = [_IN_BRACKETS.sub("", each) for each in parts]
+        if len(parts) > 1 and all(each and (" " not in each or _is_range(each)) for each in plain):
             return parts
-    first = _RANGE.match(text)
-    others = re.split(r",\s+", text[first.end() :]) if first else []
+    first = _RANGE.match(bare)
+    others = re.split(r",\s+", bare[first.end() :]) if first else []
     is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
-    return [text[: first.end()], *others[1:]] if first and is_listed else [text]
+    return [bare[: first.end()], *others[1:]] if first and is_listed else [text]
+
+
+def _quoted_labels(text: str) -> list[str]:
+    """Return the entries of a list whose labels stand in quotation marks; none if other words stand there."""
+    found = list(_QUOTED_LABEL.finditer(text))
+    is_whole = len(found) > 1 and "".join(each[0] for each in found) == text
+    labels = ((each["code"].strip("'\""), each["one"] or each["two"] or "") for each in found)
+    return [f"{code} = {label}" for code, label in labels] if is_whole else []
 
 
 def _without_heading(parts: Sequence[str]) -> Sequence[str]:
@@ -284,7 +333,8 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
         if len(pairs) == len(parts) and any(label for _, label in pairs):
             return pairs
-    return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each)]
+    worded = [each for each in parts if codes_in_words(each)]
+    return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each) and not worded]
 
 
 def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
@@ -293,7 +343,7 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    return (code, label) if code and label else None
+    return (code, label) if code and label and code.count("(") == code.count(")") else None
 
 
 def stated_range(least: str, greatest: str) -> ListedValues:
@@ -304,13 +354,29 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     days = days if any(days) else _slashed_days((least, greatest))
     if days[0] and days[1] and days[0] <= days[1]:
         return ListedValues(bounds=(days[0], days[1]))
-    texts = [point_number(each.strip()) for each in (least, greatest)]
+    texts = [point_number(without_thousands(each.strip())) for each in (least, greatest)]
+    if [bool(_ONE_MARK.fullmatch(each)) for each in texts].count(True) == 1:
+        return ListedValues()
     low, high = map(parse_number, texts)
     if low is None or high is None or low > high:
         return ListedValues()
     decimals = max(len(each.partition(".")[2]) for each in texts)
-    has_comma = texts != [least.strip(), greatest.strip()]
+    has_comma = any(
+        "." in text and each.rfind(",") > each.rfind(".") for text, each in zip(texts, (least, greatest), strict=True)
+    )
     return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals, has_comma=has_comma)
+
+
+def without_thousands(text: str) -> str:
+    """Return a number without the marks between its thousands, where these are no decimal mark: several, blanks, or
+    beside another mark. `1.000` stays.
+    """
+    found = re.fullmatch(_THOUSANDS, text)
+    if found is None or (found["mark"] in ",." and _ONE_MARK.fullmatch(text)):
+        return text
+    end = re.search(r"[.,]\d{1,2}$", text)
+    whole = re.sub(r"[^\d-]", "", text[: end.start()] if end else text)
+    return whole + (end[0] if end else "")
 
 
 def point_number(text: str) -> str:
@@ -351,5 +417,16 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
         return (point_number(text.strip()),)
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
-    codes = (without_empty(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)
+    codes = (
+        each for code, _ in pairs if code and len(code) <= LONGEST_BARE for each in _range_of_codes(without_empty(code))
+    )
     return tuple(parse_day(code) or point_number(code) for code in codes if not (is_empty(code) or names_no_code(code)))
+
+
+def _range_of_codes(code: str) -> list[str]:
+    """Return each whole number of a short range of missing codes: `-9 thru -1`; another code alone."""
+    found = _RANGE.fullmatch(code)
+    low, high = (_whole(each) for each in found.group("low", "high")) if found else (None, None)
+    if low is None or high is None or not 0 <= high - low < MOST_IN_RANGE:
+        return [code]
+    return [str(each) for each in range(low, high + 1)]

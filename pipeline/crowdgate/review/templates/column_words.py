@@ -124,6 +124,10 @@ DAYS = {
 """The words in names of columns that suggest days."""
 NO_FIRST_WORDS = {"day"}
 """The words that begin descriptions of other things: `day of the week`."""
+ADMISSIONS = {"ingreso", "ingresos"}
+"""The words for income that in the name of a day mean an admission."""
+NO_SENSITIVE = {*AGE, *DAYS, "year", "jahr", "annee", "ano", "anno", "jaar", "rok", "aar", "ar", "birth", "place"}
+"""The words by which a column says when or where something was: `year of diagnosis`."""
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
 """The letters that have no accent to leave out."""
 
@@ -141,7 +145,7 @@ def column_words(name: str) -> set[str]:
 
 def with_edition(text: str) -> str:
     """Return a text in which the ICD and its edition are one word."""
-    return re.sub(r"(?i)\b(?:icd|cid|cie|cim)[- ]?(9|10)\b", r"icd\1", text)
+    return re.sub(r"(?i)\b(?:icd|cid|cie|cim|mkn)[- ]?(9|10)\b", r"icd\1", text)
 
 
 def role_of(words: set[str], *, listed: bool) -> Role | None:

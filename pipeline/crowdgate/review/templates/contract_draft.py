@@ -20,6 +20,7 @@ from crowdgate.domain import parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_VALUES
 from crowdgate.review.templates.column_words import (
+    ADMISSIONS,
     AGE,
     COUNTS,
     DAYS,
@@ -28,6 +29,7 @@ from crowdgate.review.templates.column_words import (
     LONGEST_NAME,
     NO_COUNTS,
     NO_FIRST_WORDS,
+    NO_SENSITIVE,
     NO_YEARS,
     PARTS_OF_CODES,
     PERSONS,
@@ -74,7 +76,7 @@ class DraftColumn:
     `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
     list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
     if it identifies rows. `day_form` is the form of its days by a codebook; it `has_comma` if its range is
-    written with decimal commas there.
+    written with decimal commas there, and is `without_decimals` where only other ranges are written with decimals.
     """
 
     name: str
@@ -91,6 +93,7 @@ class DraftColumn:
     is_key: bool = False
     day_form: str = ""
     has_comma: bool = False
+    without_decimals: bool = False
 
     @property
     def is_age(self) -> bool:
@@ -159,10 +162,8 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    known = _known(source)
-    if domains is not None:  # of the others, those that leave nothing to decide
-        known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
-    chosen = [c for c in source.columns if c.name in known | {*(domains or ())}]
+    names = _described(source, domains)
+    chosen = [c for c in source.columns if c.name in names]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared(source, [column for column in source.columns if column.name in described])
     listed = any(column.values or column.bounds for column in chosen)
@@ -180,15 +181,18 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     )]) + "\n"  # fmt: skip
 
 
-def without_domain(source: DraftSource, domains: Sequence[str] | None) -> list[str]:
-    """Return the names of the columns that would get a domain without `domains`, but not with them, as a person must
-    decide on it.
-    """
-    if domains is None:
-        return []
-    described = {*_known(source)} - {*domains}
-    open_ones = [each for each in source.columns if each.name in described and _is_open(source, each)]
-    return [each.name for each in open_ones if _role(each) is not Role.DIRECT_IDENTIFIER]
+def without_domain(source: DraftSource, domains: Sequence[str] | None = None) -> list[str]:
+    """Return the names of the columns that a draft leaves without a domain, so that they are not published."""
+    described = {*_described(source, domains)}
+    return [c.name for c in source.columns if c.name not in described and _role(c) is not Role.DIRECT_IDENTIFIER]
+
+
+def _described(source: DraftSource, domains: Sequence[str] | None) -> list[str]:
+    """Return the names of the columns that get a domain, or would if they identified nobody."""
+    known = _known(source)
+    if domains is not None:  # of the others, those that leave nothing to decide
+        known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
+    return [c.name for c in source.columns if c.name in known | {*(domains or ())}]
 
 
 def _known(source: DraftSource) -> set[str]:
@@ -398,7 +402,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
         values = ", ".join(_in_quotes(value) for value, _ in column.values)
-        named = ", ".join(f"{_in_quotes(value)}: {_quoted(label)}" for value, label in _labels(column))
+        named = ", ".join(f"{_in_quotes(value)}: {_quoted(label)}" for value, label in published_labels(column))
         labels = f"labels: {{{named}}}, " if named else ""
         return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.values_from)}}}"
     if column.bounds is not None:
@@ -449,10 +453,13 @@ def _precision(column: DraftColumn) -> str:
 
 
 def _seems_whole(column: DraftColumn) -> bool:
-    """Return whether numbers of a range without decimals are counts, or years, by their name or description."""
+    """Return whether numbers of a range without decimals are counts, or years, by their name or description; or others
+    in a codebook that writes decimals elsewhere.
+    """
     words = column_words(column.name) | column_words(column.description)
     is_number = column.type is CellType.NUMBER and column.bounds is not None and not column.is_age
-    return is_number and not column.decimals and bool(words & COUNTS) and not words & NO_COUNTS
+    is_count = bool(words & COUNTS) or column.without_decimals
+    return is_number and not column.decimals and is_count and not words & NO_COUNTS
 
 
 def _fitting(bounds: tuple[str, str], exact: str) -> tuple[str, str, str]:
@@ -477,7 +484,7 @@ def _stock(column: DraftColumn) -> str | None:
     return None
 
 
-def _labels(column: DraftColumn) -> Values:
+def published_labels(column: DraftColumn) -> Values:
     """Return the values of a codebook with the labels that can be published in their place; none if labels collide."""
     found = tuple((value, label) for value, label in column.values if label and label != value)
     labels, values = {label for _, label in found}, {value for value, _ in column.values}
@@ -492,10 +499,18 @@ def _role(column: DraftColumn) -> Role | None:
     if column.is_age:
         return Role.QUASI_IDENTIFIER
     words, listed = column_words(column.description), bool(column.values)
+    words -= ADMISSIONS if column.is_day else set()
     found = role_of(column_words(column.name), listed=listed)
+    text = plain_text(column.description).lower()
+    if (
+        found is Role.QUASI_IDENTIFIER
+        and is_sensitive(text)
+        and len(words) <= LONGEST_NAME
+        and not words & NO_SENSITIVE
+    ):
+        return Role.SENSITIVE  # `orientation_sex`
     if found or words & {"weight", "weights"}:
         return found
-    text = plain_text(column.description).lower()
     names_somebody = not listed and column.bounds is None and not column.is_day and is_identifying(text)
     found = Role.DIRECT_IDENTIFIER if names_somebody else role_of(words, listed=listed)
     may_be_sensitive = found in (None, Role.QUASI_IDENTIFIER) and not column.is_day

@@ -65,13 +65,13 @@ _WORDS = {
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
     r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
-    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]"
+    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica|codering"
     r"|värdemängd|antwoord\w*",
     "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"
     r"|benævnelse|intitulé",
     "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|definición|opis|popis|inhoud|inhalt",
-    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|formato?|soort|druh",
+    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh",
     "notes": r"notes?|remarks?|comments?|commentaires?|remarques?|observa\w+|bemerk\w+|anmerk\w+|bijzonderhe\w+"
     r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+",
 }
@@ -126,7 +126,13 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     name = _place_of_names(heads, rows, table)
     if name is None:
         return {}
+    if heads[name] in table and heads[name] not in HEADINGS["name"]:
+        return {}  # a row about a variable
     found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
+    names = _cells(rows, name)
+    has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
+    if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
+        found["label"] = found.pop("value label")
     for key, are_those in (("values", _are_lists), ("type", _are_types), ("label", _are_labels)):
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         is_known = key in found or (key == "label" and found.keys() & {"label", "description"})

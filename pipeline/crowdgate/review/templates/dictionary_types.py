@@ -71,7 +71,8 @@ def stated_type(text: str) -> StatedType:
     if found is CellType.NUMBER and sized and sized["digits"]:
         decimals = int(sized["decimals"] or 0)
         return StatedType(CellType.NUMBER if decimals else CellType.WHOLE, decimals or None)
-    return StatedType(found, day_form=day_form(text) if found in (CellType.DAY, CellType.MOMENT) else "")
+    form = day_form(text) if found in (CellType.DAY, CellType.MOMENT, CellType.UNKNOWN) else ""
+    return StatedType(CellType.DAY if form and found is CellType.UNKNOWN else found, day_form=form)
 
 
 def day_form(text: str) -> str:

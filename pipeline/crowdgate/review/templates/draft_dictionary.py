@@ -37,6 +37,7 @@ MOST_TITLE_ROWS = 10
 """The number of rows in which the headings are looked for."""
 _CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
 """Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
+_CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO[- ]?3166|ISCED|ISCO|NACE)\b")
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 _WORDS = ("label", "description", "notes")
@@ -207,9 +208,10 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
         *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
+        *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
     column = DraftColumn(
-        name, stated.type, _description(rows),
+        name, stated.type, _description(rows, listed),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
@@ -263,11 +265,16 @@ def _label_each(rows: Sequence[Row]) -> str:
     return next((key for key, each in named.items() if all(each) and len(set(each)) == len(each)), "")
 
 
-def _description(rows: Sequence[Row]) -> str:
-    """Return the words about a variable, which are not those about its values."""
+def _description(rows: Sequence[Row], listed: ListedValues) -> str:
+    """Return the words about a variable, which are not those about its values; but a classification that stands in the
+    place of values.
+    """
     used = _label_each(rows)
     keys = [key for key in _WORDS if key != used and rows[0].get(key)]
-    return " ".join(rows[0][keys[0]].split()) if keys else ""
+    words = " ".join(rows[0][keys[0]].split()) if keys else ""
+    stated = " ".join(rows[0].get("values", "").split())
+    is_named = listed == ListedValues() and _CLASSIFICATION.search(stated) and not _CLASSIFICATION.search(words)
+    return f"{words} ({stated})" if is_named else words
 
 
 def _type(row: Row, listed: ListedValues) -> StatedType:

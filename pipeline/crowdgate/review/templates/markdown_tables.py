@@ -25,7 +25,7 @@ _BAR = re.compile(r"(?<!\\)\|")
 def markdown_tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield the title and the rows of each table of a text."""
     title, rows = "", list[list[str]]()
-    for line in (each.strip() for each in [*text.splitlines(), ""]):
+    for line in [*_lines(text), ""]:
         if line.startswith("|"):
             rows += [] if _RULE.fullmatch(line) else [_cells(line)]
             continue
@@ -34,6 +34,16 @@ def markdown_tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
             title, rows = "", []
         if _HEADING.fullmatch(line):
             title = _plain(line.strip("#: "))
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; those of tables begin with a bar, which some writers leave out."""
+    lines = [each.strip() for each in text.splitlines()]
+    for at, line in enumerate(lines):
+        if "|" in line and not line.startswith("|") and _RULE.fullmatch(line):
+            end = next((i for i in range(at, len(lines)) if "|" not in lines[i]), len(lines))
+            lines[max(at - 1, 0) : end] = [f"|{each}" for each in lines[max(at - 1, 0) : end]]
+    return lines
 
 
 def _cells(line: str) -> list[str]:
@@ -62,7 +72,7 @@ def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]
     column, begins one.
     """
     words, block, name = list[str](), list[str](), ""
-    for line in map(str.strip, text.splitlines()):
+    for line in _lines(text):
         is_code = line.startswith("|") or bool(_POINT.match(line))
         own = (
             "" if is_code else _name_in(line if _HEADING.fullmatch(line) else _FIRST.sub("", line).split(" ")[0], names)

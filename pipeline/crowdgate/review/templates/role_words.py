@@ -6,21 +6,21 @@ They are matched in texts without accents and in lower case. A role that is gues
 import re
 
 _HEALTH = (
-    "aandoening", "abort", "affection", "arret maladie", "avort", "behinder", "causa da mort", "causa de mort",
-    "causa de muerte", "causa di mort", "cause de deces", "cause of death", "chorob[ay]", "ciaz[ay]", "deficien",
-    "depress", "diabet", "diagnos", "diagnoz", "disabil", "discapac", "doenca", "dodsarsag", "dodsorsak", "embaraz",
-    "enceinte", "enfermedad", "erkrank", "funktionsned", "genotyp", "genetic", "genetisk", "gravid", "grossesse",
-    "handicap", "invalidit", "krankenstand", "krankentag", "krankheit", "maladie", "malattia", "mental health",
-    r"nemoc\b", "niepelnospr", "onemocn", "patolog", "pricina smrti", "pricina umrti", "przyczyna zgonu",
-    "psic[oh]i", "psiqu", "psych", "rozpoznani", "schwanger", "sick days", "sick leave", "sickness absence",
-    "sjukdagar", "sjukdom", "sjukpenning", "suicid", "suizid", "sygdom", "sygedag", "sykdom", "sykefravaer",
-    "todesursache", "ziekte", "zwanger", r"\bhiv",
+    "dodsarsak", "incapac", "ufore", "aandoening", "abort", "affection", "arret maladie", "avort", "behinder",
+    "causa da mort", "causa de mort", "causa de muerte", "causa di mort", "cause de deces", "cause of death",
+    "chorob[ay]", "ciaz[ay]", "deficien", "depress", "diabet", "diagnos", "diagnoz", "disabil", "discapac",
+    "doenca", "dodsarsag", "dodsorsak", "embaraz", "enceinte", "enfermedad", "erkrank", "funktionsned", "genotyp",
+    "genetic", "genetisk", "gravid", "grossesse", "handicap", "invalidit", "krankenstand", "krankentag",
+    "krankheit", "maladie", "malattia", "mental health", r"nemoc\b", "niepelnospr", "onemocn", "patolog",
+    "pricina smrti", "pricina umrti", "przyczyna zgonu", "psic[oh]i", "psiqu", "psych", "rozpoznani", "schwanger",
+    "sick days", "sick leave", "sickness absence", "sjukdagar", "sjukdom", "sjukpenning", "suicid", "suizid",
+    "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
 )  # fmt: skip
 """The parts of words about health, also that of the mind, and causes of death."""
 _SUBSTANCES = (
-    "alcohol", "alcool", "alkohol", "cannabis", "drog(?:a", "en", r"ue)\b", "fumador", "fumante", "fumatore",
-    "fumeur", "kurak", "narkot", "palacz", "palenie", "raucher", "rauchverhalten", "rokning", "rookgedrag", "royk",
-    "ryger", "rygning", "smok(?:er", "es", "ing)", "taba[ck]", "tobac", r"\broker",
+    r"\bfumo\b", r"\bfume\b", "fumez", "alcohol", "alcool", "alkohol", "cannabis", "drog(?:a", "en", r"ue)\b",
+    "fumador", "fumante", "fumatore", "fumeur", "kurak", "narkot", "palacz", "palenie", "raucher", "rauchverhalten",
+    "rokning", "rookgedrag", "royk", "ryger", "rygning", "smok(?:er", "es", "ing)", "taba[ck]", "tobac", r"\broker",
 )  # fmt: skip
 """The parts of words about alcohol, tobacco and drugs."""
 _MONEY = (
@@ -32,21 +32,23 @@ _MONEY = (
 )  # fmt: skip
 """The parts of words about what a person earns, owes or is granted."""
 _CONVICTIONS = (
-    "conviction", "condamn", "condanna", "condena", "criminal", r"delit\b", "delito", "domfald", "eglise",
-    "fackfor", "fagforening", "faith", "gewerkschaft", "karaln", "kirche", "konfession", "kriminal", "lovovertr",
-    "offen[cs]e", "brottslig", "parteip", "party choice", "party vote", "politi(?:ca", "cal", "ek", "que", "sch",
-    "sk)", "przestep", "religi", "seksu", "sexual", "sexuel", "sindica", "skazan", "strafba", "strafbla",
-    "straftat", "syndica", "trade union", "union member", "vakbond", "veroordeel", "verurteil", "vorstraf",
-    "vyznani", "wyznanie", r"zwiaz\w+ zawod", r"\barrest", r"\breato",
+    "would vote", r"votes?\b", "voting", "wahlabsicht", "zweitstimme", "misdrijf", "verdacht", "intencion de voto",
+    "intencao de voto", "intenzione di voto", "conviction", "condamn", "condanna", "condena", "criminal",
+    r"delit\b", "delito", "domfald", "eglise", "fackfor", "fagforening", "faith", "gewerkschaft", "karaln",
+    "kirche", "konfession", "kriminal", "lovovertr", "offen[cs]e", "brottslig", "parteip", "party choice",
+    "party vote", "politi(?:ca", "cal", "ek", "que", "sch", "sk)", "przestep", "religi", "seksu", "sexual",
+    "sexuel", "sindica", "skazan", "strafba", "strafbla", "straftat", "syndica", "trade union", "union member",
+    "vakbond", "veroordeel", "verurteil", "vorstraf", "vyznani", "wyznanie", r"zwiaz\w+ zawod", r"\barrest",
+    r"\breato",
 )  # fmt: skip
 """The parts of words about religion, politics, unions, sex life and crime."""
 _NATIONAL = (
-    "bsn", "burgerservicenummer", "carte d identite", "codice fiscale", "cpf", "cpr(?:-?n(?:umme)?r)?",
-    "fodselsnummer", r"krankenversichertenn\w+", "kvnr", "lobenummer", "lop ?nummer", "lopenummer",
-    r"medicare n\w+", "nhs number", "nif", "nino", "numero (?:de", "del) dni", "numero de securite sociale",
-    "passnummer", r"passport n\w+", "person(?:en)?nummer", "personnr", "pesel", r"rentenversicherungsn\w+",
-    "rodne cislo", "samordningsnummer", r"social security n\w+", r"sozialversicherungsn\w+", "steuer-?(?:id",
-    "nummer)",
+    "historia clinica", r"medical record n\w+", "persoonsnummer", "bsn", "burgerservicenummer", "carte d identite",
+    "codice fiscale", "cpf", "cpr(?:-?n(?:umme)?r)?", "fodselsnummer", r"krankenversichertenn\w+", "kvnr",
+    "lobenummer", "lop ?nummer", "lopenummer", r"medicare n\w+", "nhs number", "nif", "nino", "numero (?:de",
+    "del) dni", "numero de securite sociale", "passnummer", r"passport n\w+", "person(?:en)?nummer", "personnr",
+    "pesel", r"rentenversicherungsn\w+", "rodne cislo", "samordningsnummer", r"social security n\w+",
+    r"sozialversicherungsn\w+", "steuer-?(?:id", "nummer)",
 )  # fmt: skip
 """The names of numbers that a state or an insurer gives to a person."""
 _COVERED = (
@@ -86,7 +88,7 @@ _NUMBER, _HIDDEN, _ONLY = _any(_NUMBERS), _any(_COVERED), _any(_UNIQUE)
 _IDENTIFYING = (
     re.compile(rf"\b{_any(_NATIONAL)}\b"),
     re.compile(rf"\b{_ONLY}\W+(?:\w+\W+){{0,2}}{_NUMBER}\b|^{_NUMBER}\W+{_ONLY}\b"),
-    re.compile(rf"\b{_HIDDEN}\W+(?:\w+\W+){{0,2}}{_NUMBER}\b|\b{_NUMBER}\W+(?:\w+\W+){{0,4}}\(?{_HIDDEN}\b"),
+    re.compile(rf"\b{_HIDDEN}\W+(?:\w+\W+){{0,2}}\w*{_NUMBER}\b|\b{_NUMBER}\W+(?:\w+\W+){{0,4}}\(?{_HIDDEN}\b"),
     re.compile(rf"^(?:number|nummer|numero|numer|cislo|nr)\W+{_THE}\W"),
     re.compile(r"^(?:nummer|numer|cislo)\W+(?:[a-z]+\W*){1,3}$|^\w{3,}nummer$"),
     re.compile(r"^(?:identyfikator|identifikator|identificat(?:or|eur|ivo)|identificador|identifiant)\b"),
@@ -102,4 +104,5 @@ def is_sensitive(text: str) -> bool:
 
 def is_identifying(text: str) -> bool:
     """Return whether a plain text has a phrase for a number or pseudonym of somebody, or of a case."""
-    return any(each.search(text) for each in _IDENTIFYING) and not _OTHER.search(text)
+    found = [at for at, each in enumerate(_IDENTIFYING) if each.search(text)]
+    return found[:1] == [0] or (bool(found) and not _OTHER.search(text))

@@ -4,6 +4,7 @@ import re
 
 _UNKNOWN = (
     r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)|refused?( to answer)?",
+    r"(not |un)answered|no reply",
     r"not (stated|known|specified|ascertained|reported|recorded|measured|available|given|disclosed)|undisclosed",
     r"no (answer|response|data)|unspecified|unrecorded|missing( data)?|unknown|blank|dk|missing/unknown",
     r"n\.?\s?[ia]\.?( ?u\.?)?|system missing|sys(tem)?miss?",
@@ -18,7 +19,8 @@ _UNKNOWN = (
     r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukendt|ukjent|okän[dt]?|ikke (be)?svare?t",
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
-    r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí",
+    r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
+    r"ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
     r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
