@@ -72,6 +72,12 @@ def test_words_for_types_are_known_in_several_languages(text: str, expected: Sta
         ),
         ("dd/mm/aaaa", ListedValues()),
         ("Leer; Emden; Aurich", ListedValues((("Leer", ""), ("Emden", ""), ("Aurich", "")))),
+        ("leer stehend; bewohnt", ListedValues((("leer stehend", ""), ("bewohnt", "")))),
+        ("blanco; negro; mestizo", ListedValues((("blanco", ""), ("negro", ""), ("mestizo", "")))),
+        ("S; N; blanco", ListedValues((("S", ""), ("N", "")))),
+        ("vide : non renseigné; 1 : a; 2 : b", ListedValues((("1", "a"), ("2", "b")))),
+        ("1 under 18; 2 18-24; 3 25 or more", ListedValues((("1", "under 18"), ("2", "18-24"), ("3", "25 or more")))),
+        ("1 (poor) - 5 (excellent), 9 = not rated", ListedValues(bounds=("1", "5"), missing=("9",), decimals=0)),
         ("leer; 1; 2", ListedValues((("1", ""), ("2", "")))),
         ("leer = entfällt", ListedValues()),
         ("0-110 let", ListedValues(bounds=("0", "110"), decimals=0)),
@@ -216,6 +222,14 @@ Days of poor health
 | 18-79 | Age in years |
 | 80 | 80 or older |
 
+### REGION
+Region of residence
+1. North
+2. South
+9. Not known
+
+**GROUP** – ethnic group: W = White, B = Black, NS = not stated.
+
 ### ABSENT
 | Value | Value label |
 |---|---|
@@ -225,17 +239,23 @@ Days of poor health
 
 def test_sections_of_a_text_each_describe_a_variable(tmp_path: Path) -> None:
     """Frequencies are passed over, an empty cell is no code, and codes beside a range are left to decide."""
-    table, book = write_csv(tmp_path / "t.csv", ["SEQNO", "GENHLTH", "SEX", "DAYS", "AGE"]), tmp_path / "b.md"
+    table, book = (
+        write_csv(tmp_path / "t.csv", ["SEQNO", "GENHLTH", "SEX", "DAYS", "AGE", "REGION", "GROUP"]),
+        tmp_path / "b.md",
+    )
     book.write_text(SECTIONS, encoding="utf-8")
     found = {each.name: each for each in read_draft_source(table, tmp_path, header_line=True, codebook=book).columns}
     assert [each.description for each in found.values()] == [
         "Annual Sequence Number", "General health", "Sex of the respondent", "Days of poor health", "",
+        "Region of residence", "ethnic group",
     ]  # fmt: skip
     assert (found["GENHLTH"].values, found["GENHLTH"].missing) == ((("1", "Good"), ("2", "Poor")), ("9",))
     assert found["SEX"].values == (("1", "Male"), ("2", "Female"))
     assert (found["DAYS"].values, found["DAYS"].bounds, found["DAYS"].missing) == ((), None, ("99",))
     assert "88=None" in found["DAYS"].unread
     assert found["AGE"].bounds == ("18", "80")
+    assert (found["GROUP"].values, found["GROUP"].missing) == ((("W", "White"), ("B", "Black")), ("NS",))
+    assert (found["REGION"].values, found["REGION"].missing) == ((("1", "North"), ("2", "South")), ("9",))
 
 
 WITHOUT_BARS = """\
@@ -252,6 +272,7 @@ SEXO,Geslacht,1: Mannen
 CAUSA,Besteedbaar inkomen,-1000 t/m 9999
 ,,99999: Onbekend
 """
+CODED = "Merkmal;Skala;Wertebereich / Kodierung\nsexo;nominal;M / V\ncausa;ordinal;0 – nie, 1 – oft\n"
 MEANINGS = """\
 | Položka | Význam | Číselník |
 |---|---|---|
@@ -266,13 +287,14 @@ def test_tables_of_other_forms_are_read(tmp_path: Path) -> None:
     """
     table = write_csv(tmp_path / "t.csv", ["sexo", "causa"])
     found = {}
-    for name, text in (("a.md", WITHOUT_BARS), ("b.csv", ROWS_OF_CODES), ("c.md", MEANINGS)):
+    for name, text in (("a.md", WITHOUT_BARS), ("b.csv", ROWS_OF_CODES), ("c.md", MEANINGS), ("d.csv", CODED)):
         (tmp_path / name).write_text(text, encoding="utf-8")
         found[name] = read_draft_source(table, tmp_path, header_line=True, codebook=tmp_path / name).columns
     assert found["a.md"][0].values == (("1", "varón"), ("2", "mujer"))
     assert found["a.md"][1].description == "Causa de muerte (ICD-10, 3 caracteres)"
     assert (found["b.csv"][0].values, found["b.csv"][0].missing) == ((("1", "Mannen"), ("2", "Vrouwen")), ("-",))
     assert (found["b.csv"][1].bounds, found["b.csv"][1].missing) == (("-1000", "9999"), ("99999",))
+    assert [each.values[-1] for each in found["d.csv"]] == [("V", ""), ("1", "oft")]
     assert [(each.description, each.values[-1]) for each in found["c.md"]] == [
         ("Pohlaví", ("Z", "žena")), ("Kraj", ("C", "")),
     ]  # fmt: skip

@@ -3,11 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil, floor
 
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
-from crowdgate.review.templates.special_labels import is_empty, is_special, is_unknown, names_no_code, without_empty
+from crowdgate.review.templates.special_labels import (
+    is_empty,
+    is_empty_entry,
+    is_special,
+    is_unknown,
+    names_no_code,
+    without_empty,
+)
 
 _TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|až|through|thru)"
 """The words between the ends of a range, in several languages."""
@@ -21,6 +29,8 @@ _FORMS = (
     re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
+_NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
+"""A form in which labels can begin with digits, where the codes ascend: `1 under 18`, `2 18-24`."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _NEXT_PLAIN = re.compile(r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])")
@@ -34,9 +44,11 @@ _CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)"
 """A range with codes in brackets behind it: `0 to 140 (-1 = refused, -2 = unknown)`."""
 _SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+")
 """Codes whose labels are one word, with blanks between them: `1=Yes 0=No`."""
+QUOTES = "'\""
+"""The quotation marks around codes and labels."""
 _QUOTED_LABEL = re.compile(
-    r"\s*(?P<code>[^\s'\"]{1,20}|'[^']*'|\"[^\"]*\")\s*[=:]?\s*"
-    r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")[\s,;/]*"
+    r"(?P<code>[^\s'\"]{1,20}|'[^'\"]{1,20}'|\"[^'\"]{1,20}\") ?[=:]? ?"
+    r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")[ ,;/]*"
 )
 """A code with its label in quotation marks, as in SPSS: `1 'Male' 2 'Female'`."""
 _UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
@@ -94,6 +106,8 @@ MOST_ANCHORS = 5
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
+LONGEST_RANGE = 300
+"""The greatest length of a range with the words behind it."""
 MOST_IN_RANGE = 100
 """The most codes of a range of missing codes."""
 LONGEST_BARE = 30
@@ -135,9 +149,9 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     """
     if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
         stated = _pairs([code for code, _ in stated])
-    filled = [
-        (without_empty(code), label) for code, label in stated if not is_empty(code) or (code.istitle() > bool(label))
-    ]
+    entries = [f"{code} = {label}" if label else code for code, label in stated]
+    empty = [is_empty_entry(each, entries) for each in entries]
+    filled = [(without_empty(code), label) for (code, label), none in zip(stated, empty, strict=True) if not none]
     pairs = [pair for each in filled for pair in _expanded(*each)]
     if len({code for code, _ in pairs}) != len(pairs):
         return unread
@@ -168,6 +182,8 @@ def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> List
 
 def _range_alone(text: str) -> str:
     """Return a range without its unit, and without words that the cell can be empty; other texts unchanged."""
+    if len(text) > LONGEST_RANGE:
+        return text
     found = _OR_EMPTY.search(text)
     if found and is_empty(found["none"]) and _RANGE.fullmatch(text[: found.start()]):
         return text[: found.start()]
@@ -269,7 +285,7 @@ def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
         return [bare]
-    if (behind := _CODES_BEHIND.fullmatch(text)) and _RANGE.fullmatch(behind["range"]):
+    if len(text) <= LONGEST_RANGE and (behind := _CODES_BEHIND.fullmatch(text)) and _RANGE.fullmatch(behind["range"]):
         return [behind["range"], *re.split(r"[;,]\s*", behind["codes"])]
     if labelled := _quoted_labels(text):
         return labelled
@@ -298,10 +314,11 @@ def _parts(text: str) -> list[str]:
 
 def _quoted_labels(text: str) -> list[str]:
     """Return the entries of a list whose labels stand in quotation marks; none if other words stand there."""
-    found = list(_QUOTED_LABEL.finditer(text))
-    is_whole = len(found) > 1 and "".join(each[0] for each in found) == text
-    labels = ((each["code"].strip("'\""), each["one"] or each["two"] or "") for each in found)
-    return [f"{code} = {label}" for code, label in labels] if is_whole else []
+    text, at, found = " ".join(text.split()), 0, list[str]()
+    while at < len(text) and (each := _QUOTED_LABEL.match(text, at)):
+        found.append(f"{each['code'].strip(QUOTES)} = {each['one'] or each['two'] or ''}")
+        at = each.end()
+    return found if at == len(text) and len(found) > 1 else []
 
 
 def _without_heading(parts: Sequence[str]) -> Sequence[str]:
@@ -315,13 +332,9 @@ def _without_heading(parts: Sequence[str]) -> Sequence[str]:
 
 def _without_empty(parts: Sequence[str]) -> Sequence[str]:
     """Return the entries of a list without those for an empty cell, with their words: `blank Not asked`."""
-    if len(parts) == 1 and is_empty(re.split(r"[\s=:]", parts[0])[0]):
+    if len(parts) == 1 and is_empty_entry(parts[0], parts):
         return []
-    kept = [
-        each
-        for each in parts
-        if not (each[:1].islower() or each[:5].isupper()) or not is_empty(re.split(r"[\s=:]", each)[0])
-    ]
+    kept = [each for each in parts if not is_empty_entry(each, parts)]
     return kept if len(kept) > 1 else parts
 
 
@@ -333,13 +346,18 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
         if len(pairs) == len(parts) and any(label for _, label in pairs):
             return pairs
+    numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
+    if len(parts) == len(numbered) > 1 and all(int(one) < int(two) for (one, _), (two, _) in pairwise(numbered)):
+        return numbered
     worded = [each for each in parts if codes_in_words(each)]
     return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each) and not worded]
 
 
 def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     """Return the code and the label of an entry of a form; None for another form."""
-    if _is_range(entry) or (form in _FORMS[:2] and _BARE.fullmatch(entry)):
+    if _is_range(bare := _IN_BRACKETS.sub("", entry)):
+        return bare, ""
+    if form in _FORMS[:2] and _BARE.fullmatch(entry):
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")

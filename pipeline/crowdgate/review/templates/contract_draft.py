@@ -104,7 +104,8 @@ class DraftColumn:
         name, words = column_words(self.name), column_words(self.description)
         named = name & AGE or (words & AGE and len(words) <= LONGEST_NAME)
         in_years = not (name | words) & NO_YEARS
-        can_be = self.bounds is None or float(parse_number(self.bounds[1]) or 0) <= GREATEST_AGE
+        oldest = parse_number(self.bounds[1]) if self.bounds is not None else 0
+        can_be = oldest is not None and oldest <= GREATEST_AGE
         return bool(named) and in_years and is_number and can_be and (not self.values or self.bounds is not None)
 
     @property
@@ -501,7 +502,7 @@ def _role(column: DraftColumn) -> Role | None:
     words, listed = column_words(column.description), bool(column.values)
     words -= ADMISSIONS if column.is_day else set()
     found = role_of(column_words(column.name), listed=listed)
-    text = plain_text(column.description).lower()
+    text = plain_text(column.description[:MOST_QUOTED]).lower()
     if (
         found is Role.QUASI_IDENTIFIER
         and is_sensitive(text)

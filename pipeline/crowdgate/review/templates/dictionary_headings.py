@@ -65,7 +65,7 @@ _WORDS = {
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
     r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
-    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica|codering"
+    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica\w*|codering|[kc]odierung|kodning|coding|codage"
     r"|värdemängd|antwoord\w*",
     "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"

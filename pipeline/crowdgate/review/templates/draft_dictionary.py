@@ -234,7 +234,7 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
     if limits.bounds is None:
-        return own
+        return own if own != ListedValues() else limits
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own

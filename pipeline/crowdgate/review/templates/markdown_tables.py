@@ -10,13 +10,15 @@ from crowdgate.review.templates.dictionary_headings import places_of_codes
 _HEADING = re.compile(r"#{1,6}\s.*|\*\*[^*]+\*\*:?")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
 """The line below the headings of a table."""
-_POINT = re.compile(r"[-*+]\s+(?P<entry>\S.*)")
-"""A line of a list."""
+_POINT = re.compile(r"(?:[-*+]\s+)?(?P<entry>(?<=\s)\S.*|\d{1,4}[.)]\s.*)")
+"""A line of a list, whose number is a code: `- 1: Yes`, `1. Yes`."""
 _LABEL = re.compile(
     r"\**(?:label|question|description|bezeichnung|libellé|etiqueta)\**\s*:\**\s*(?P<words>[^*|]+)", re.I
 )
 _FIRST = re.compile(r"^\W*(?:(?:variable|column|field|sas|name)\W+){0,3}", re.IGNORECASE)
 """The words before a name at the start of a line: `**Variable name:** SEX`."""
+_LIST_BEHIND = re.compile(r"(?P<label>[^:=]+):\s*(?P<codes>[^:=]{1,20}=[^:]*?)\.?")
+"""A label with codes and their labels behind it: `Ethnic group: W = White, B = Black`."""
 SECTIONS = ["variable", "label", "values", "value label"]
 """The headings of the rows that sections become."""
 _BAR = re.compile(r"(?<!\\)\|")
@@ -100,7 +102,9 @@ def _section(words: Sequence[str], block: Sequence[str], names: set[str]) -> Ite
     table = [_cells(each) for each in block if each.startswith("|") and not _RULE.fullmatch(each)]
     points = [found["entry"] for each in block if (found := _POINT.match(each))]
     if not table:
-        yield [name, label, _plain("\n".join(points)), ""]
+        told = None if points else _LIST_BEHIND.fullmatch(label)
+        listed = [told["label"], told["codes"]] if told else [label, _plain("\n".join(points))]
+        yield [name, *listed, ""]
         return
     at = places_of_codes(table[0]) or (0, 1)
     codes = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]

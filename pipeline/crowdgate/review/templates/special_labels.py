@@ -1,11 +1,13 @@
 """The words by which codebooks say that a code stands for no value, or that a cell is empty, in several languages."""
 
 import re
+from collections.abc import Sequence
 
 _UNKNOWN = (
     r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)|refused?( to answer)?",
     r"(not |un)answered|no reply",
-    r"not (stated|known|specified|ascertained|reported|recorded|measured|available|given|disclosed)|undisclosed",
+    r"not (stated|known|specified|ascertained|reported|recorded|rated|assessed|tested|measured|available|given"
+    r"|disclosed)|undisclosed",
     r"no (answer|response|data)|unspecified|unrecorded|missing( data)?|unknown|blank|dk|missing/unknown",
     r"n\.?\s?[ia]\.?( ?u\.?)?|system missing|sys(tem)?miss?",
     r"(ohne|keine) (angaben?|antwort)|(angabe )?(unbekannt|verweigert)|wei(ß|ss) (ich )?nicht|fehl(end|t)|k\.? ?a\.?",
@@ -28,9 +30,14 @@ _NOT_APPLICABLE = (
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )
 _EMPTY = (
-    r"(is |left |if )*(blank|empty)|leer|vide|(é |em |en |in )*(branco|blanco|bianco)|vac[ií][oa]|vazi[oa]|vuot[oa]",
+    r"blancs?|(is |left |if )*(blank|empty)|leer|vide|(é |em |en |in )*(branco|blanco|bianco)",
+    r"vac[ií][oa]|vazi[oa]|vuot[oa]",
     r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
 )
+_COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
+"""The words for an empty cell that also name a colour."""
+_ENTRY = re.compile(r"(?P<word>[^\s=:]+)\s*(?P<mark>[=:]?)\s*(?P<rest>.*)", re.DOTALL)
+_IF = re.compile(r"(?:if|when|si|se|wenn|falls|als|indien|om|hvis|jeśli|gdy|pokud)\b", re.IGNORECASE)
 _NO_CODE = re.compile(
     r"[-–—/]|none|no|brak|keine?|nein|aucune?|nessun[oa]?|ingen|geen|ningun[oa]|nenhum|žádné", re.IGNORECASE
 )
@@ -61,6 +68,20 @@ def is_unknown(label: str) -> bool:
 def is_empty(code: str) -> bool:
     """Return whether a codebook writes this in the place of a code for an empty cell: `blank`, `leer`."""
     return bool(_NONE.fullmatch(code.strip()))
+
+
+def is_empty_entry(entry: str, entries: Sequence[str]) -> bool:
+    """Return whether an entry of a list is for an empty cell: `leer`, `blank Not asked`, `vide = sans objet`; but not
+    `leer stehend`, nor a town or a colour among other words.
+    """
+    found = _ENTRY.fullmatch(entry.strip())
+    if found is None or not is_empty(found["word"]):
+        return False
+    is_colour, rest = found["word"].casefold() in _COLOURS, found["rest"]
+    if rest and (is_colour or not found["mark"]):
+        return is_special(rest) or bool(_IF.match(rest))
+    are_codes = all(len(each.split()[0]) <= 3 for each in entries if each.split() and each != entry)
+    return bool(rest) or not (found["word"].istitle() or (is_colour and not are_codes))
 
 
 def without_empty(code: str) -> str:
