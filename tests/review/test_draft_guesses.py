@@ -1,4 +1,4 @@
-"""What drafts guess of words in several languages: roles, whole numbers, letters, codes for no value, empty cells."""
+"""Guesses of drafts from words in several languages: roles, whole numbers, letters, codes for no value, empty cells."""
 
 from pathlib import Path
 

@@ -98,7 +98,7 @@ _OTHER = re.compile(_any(_OTHERS))
 
 
 def is_sensitive(text: str) -> bool:
-    """Return whether a plain text has a part of a word about health, money, belief, sex life or crime."""
+    """Return whether a plain text has a part of a word about health, money, religion, sex life or crime."""
     return bool(_SENSITIVE.search(text))
 
 
