@@ -92,7 +92,7 @@ OFFICES: list[tuple[str, str, str, str | None, list[Reported]]] = [
      [(26, 40, "an unknown key", True), (26, 50, "an unknown key", True)]),
     (VISITS, "{from: 0, to: 90, top: true, source: Clinic handbook}",
      "{from: 0, to: 90, top: true, step: 0, source: Clinic handbook}", None,
-     [(26, 32, "this domain can't be used: steps from `from`", False)]),
+     [(26, 68, "'0'", False)]),
     (VISITS, "{from: 0, to: 90, top: true, source: Clinic handbook}",
      "{from: 0..90, top: true, source: Clinic handbook}", None,
      [(26, 32, "a mapping", False)]),

@@ -146,7 +146,7 @@ SLIPS: list[tuple[str, str, str, str | None, list[Reported]]] = [
      [(26, 32, "this domain can't be used: steps from `from`", False)]),
     (VISITS, "{from: 0, to: 90, top: true, source: Clinic handbook}",
      "{from: 90, to: 0, top: true, source: Clinic handbook}", None,
-     [(26, 32, "this domain can't be used: `from` is above `", False)]),
+     [(26, 50, "'0'", False)]),
     (VISITS, "{from: 0, to: 90, top: true, source: Clinic handbook}",
      "{from: 0,5, to: 90, top: true, source: Clinic handbook}",
      "{from: 0.5, to: 90, top: true, source: Clinic handbook}",

@@ -223,9 +223,11 @@ def test_a_person_decides_what_a_codebook_may_have_taken_from_the_table(tmp_path
     left = problems_of(tmp_path, text)
     assert {problem.code for problem in left} == {Code.UNDECIDED}
     assert [problem.where for problem in left] == [
-        "servers.path", "schema.t", "schema.t.privacyUnit", "schema.t.population", "t.income.domain.source",
-        "t.wage.domain.from", "t.wage.domain.to", "t.wage.domain.source",
+        "servers.path", "schema.t", "schema.t.privacyUnit", "schema.t.population", "t.wage.domain.from",
+        "t.wage.domain.to", "t.wage.domain.source",
     ]  # fmt: skip
+    assert "a range marked `extremes?` may be that of the cells: replace it, unless it is public" in text
+    assert [line.split("name: ")[1].split(" ")[0] for line in text.splitlines() if "; extremes?" in line] == ["income"]
     assert "-9" not in text
 
 

@@ -89,7 +89,6 @@ TABLES = {
     "mics.xml": (CODEBOOK, [], [
         "servers: [{server: local, type: local, path: hl.csv, format: csv}]",
         "    description: The questionnaire fixed all values", *PEOPLE,
-        "domain, value: {from: -1, to: 100000, missing: [-1], source: questionnaire}}",
     ]),
     "pensions.csv": (
         "idnr;gebdat;gs;wohnort_kz;staat;famst;rtart;egpt;zahlbetrag;au_tage;diag1;rbeg\n", ["--header-line"],

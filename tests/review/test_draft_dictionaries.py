@@ -37,12 +37,11 @@ REDCAP = (
         ("M: Male\nF: Female", "M Male F Female"),
         ("1 - Urban\n2 - Rural", "1 Urban 2 Rural"),
         ("M Male; F Female", "M Male F Female"),
-        ("-9=Not ascertained; 01=Yes; 02=No", "-9 Not ascertained 01 Yes 02 No"),
         ("N1,N2,R,1,2", "N1  N2  R  1  2 "),
         ("true/false", "true  false "),
         ("0 = keine | 1 | 2 | 3", "0 keine 1  2  3 "),
         ("1=Mon; 2=Tue; 8=Other", "1 Mon 2 Tue 8 Other"),
-        ("1=a; 2=b; 9=unknown", "1 a 2 b 9 unknown"),
+        ("1=a; 2=b; 9=not applicable", "1 a 2 b 9 not applicable"),
         ("18-24; 25-34; 35+", "18-24  25-34  35+ "),
     ],
 )
@@ -77,7 +76,10 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("1=a; 1=b", ListedValues(unread="1=a; 1=b")),
         ("0-5, 9 = unknown", ListedValues(bounds=("0", "5"), missing=("9",), decimals=0)),
         ("0-5, 9", ListedValues(unread="0-5, 9")),
-        ("0-95; 96=96 or more", ListedValues(unread="0-95; 96=96 or more")),
+        ("0-95; 96=96 or more", ListedValues(bounds=("0", "96"), decimals=0)),
+        ("0-95; 97=97 or more", ListedValues(unread="0-95; 97=97 or more")),
+        ("-9=Not ascertained; 01=Yes; 02=No", ListedValues((("01", "Yes"), ("02", "No")), missing=("-9",))),
+        ("1=a; 2=b; 9=unknown", ListedValues((("1", "a"), ("2", "b")), missing=("9",))),
         (
             "A=yes, in part; perhaps=never=ever; a list of other things",
             ListedValues(unread="A=yes, in part; perhaps=never=ever; a list of other things"),
@@ -159,7 +161,7 @@ def test_a_header_and_its_codebook_become_a_contract(tmp_path: Path) -> None:
     path.write_text(decided(head + 'description: "a form' + at[:0] + '"\n' + rest.partition("\n")[2]), encoding="utf-8")
     columns = read_contract(path, KNOWN.servers).by_name
     domains = {name: column.domain for name, column in columns.items() if column.domain is not None}
-    assert domains["r_sex"].labels == ("Refused", "Male", "Female")
+    assert (domains["r_sex"].labels, domains["r_sex"].missing) == (("Male", "Female"), ("-7",))
     assert (len(domains["minutes"].labels), domains["minutes"].missing) == (1201, ("-9",))
     assert len(domains["start"].labels) == 2360
     assert "HOUSEID" not in domains
@@ -196,12 +198,12 @@ def test_a_table_is_no_codebook_of_itself(tmp_path: Path) -> None:
 
 def test_letters_that_yaml_or_lines_can_not_hold_end_no_row(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", ["sex"])
-    values = "1=of\x7ff; 2\x80=b"
+    values = "1=of\x7ff; 2=b\x80"
     book = write_csv(tmp_path / "b.csv", ["name", "label", "values"], ["sex", "Sex\u2028of\x85a\x0cperson\x7f", values])
     source = read_draft_source(table, tmp_path, header_line=True, codebook=book)
     (found,) = YAML().load(draft_contract(source, "t"))["schema"][0]["properties"]
     assert found["description"] == "Sex of a person\x7f"
-    assert found["customProperties"][1]["value"]["values"] == ["1", "2\x80"]
+    assert found["customProperties"][1]["value"]["values"] == ["1", "2"]
 
 
 ODCS = """\
@@ -252,7 +254,7 @@ def test_the_file_that_a_ddi_codebook_names_is_the_table(tmp_path: Path, beside:
     [
         ("b.csv", f"sex,age\n{MARK},1\n", "no headings of a data dictionary"),
         ("b.csv", f"variable,label\n{MARK},{MARK}\n", "none of the table's columns"),
-        ("b.csv", b"variable,label\nsex,\xff", "a text that is not in UTF-8"),
+        ("b.csv", b"variable,label\nsex,\0\xff", "a text that is not in UTF-8"),
         ("b.txt", MARK, "no codebook"),
         ("b.xlsx", MARK, "not a readable Excel workbook"),
         ("b.yaml", "a: 1\n", "no contract with a table"),
@@ -362,17 +364,37 @@ def test_the_headings_that_are_used_and_ignored_are_told(tmp_path: Path, capsys:
         "headings used: Variable, Description, Type, Code, Meaning, Minimum, Maximum, Missing; ignored: Unit;"
         " variables that match no column: 6; columns that it does not describe: 1"
     )
-    assert said.err == f"the codebook: {note}\n"
+    left_out = "not published, as they have no domain (--domains drafts them): dist, other"
+    assert said.err == f"the codebook: {note}\n{left_out}\n"
     assert f"# The codebook: {note}.\n" in said.out
     assert MARK not in said.out
 
 
-def test_a_dictionary_in_another_encoding_is_told(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("encoding", "read", "label"),
+    [
+        ("latin-1", "cp1252", "männlich"), ("cp1252", "cp1252", "größer – œuvre"), ("cp1252", "cp1252", "não é, ação"),
+        ("cp1252", "cp1252", "ærø, få"), ("cp1250", "cp1250", "mężczyzna, cała"),
+        ("cp1250", "cp1250", "měření, člověk"),
+        ("utf-16", "utf-16", "mężczyzna"), ("utf-8", "", "mężczyzna"),
+    ],
+)  # fmt: skip
+def test_a_dictionary_in_another_encoding_is_read_and_told(
+    tmp_path: Path, encoding: str, read: str, label: str
+) -> None:
     table = write_csv(tmp_path / "t.csv", ["sex"])
     book = tmp_path / "b.csv"
-    book.write_bytes("Name,Ausprägungen\nsex,1=männlich\n".encode("latin-1"))
-    with pytest.raises(ConfigurationError, match="a text that is not in UTF-8"):
-        read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    book.write_bytes(f"Name;Label;Werte\nsex;{label};1=a, 2=b\n".encode(encoding))
+    found = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    assert found.columns[0].description == label
+    assert (f"read as {read}, as it is not in UTF-8" in found.note) == bool(read)
+
+
+def test_a_header_in_another_encoding_is_told_with_the_command_that_mends_it(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_bytes("größe;alter\n".encode("cp1252"))
+    with pytest.raises(ConfigurationError, match=r"iconv -f CP1252 -t UTF-8 t\.csv > utf8-t\.csv"):
+        read_draft_source(table, tmp_path, header_line=True)
 
 
 def test_a_file_that_is_absent_and_a_workbook_of_several_sheets_are_told_first(tmp_path: Path) -> None:

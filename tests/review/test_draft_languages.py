@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import Code
 from crowdgate.planning.bundle import KNOWN
-from crowdgate.review.templates.codebook_values import ListedValues, bare_label, is_special, listed_values
+from crowdgate.review.templates.codebook_values import ListedValues, bare_label, listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.review.templates.special_labels import is_special
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples
 from tests.review.test_contract_draft import problems_of
@@ -421,7 +422,9 @@ CELLS = {
         "", "1=Male; 2=Female; 9=unknown", "a, b, c", "0-10", "0,5 - 99,9", "01.01.2020 - 31.12.2020", "1=x; 2=x; 3==y",
         "-9 = missing; 0-120", "0 = none; 10 = all", "1=1; 2=+2", "Y/N", "1 = a, 1 = b", "0.00 to 99999999.99", "1..1",
         "{'1': 'a'}", "free text, at most 9", "00 | 01 | 99", "1=2; 2=3", "97=97 or more; 99=DK", "true/false",
-        "1 = =SUM(A1); 2 = @b", "-5 to -1; -9=refused", "2020-01-01 to 2019-01-01", "x", "1=(invalid); 2=any",
+        "1 = =SUM(A1); 2 = @b", "1=a; 2=b; *=unknown", "* = all; 1 = b",
+        "-1, 0, 1", "A-F",
+        "leer; 1; 2", "1=a; X=unknown", "-5 to -1; -9=refused", "2020-01-01 to 2019-01-01", "x", "1=(invalid); 2=any",
     ),
     "Min": ("", "0", "1,5", "-3", "2020-01-01"),
     "Max": ("", "5", "99.99", "12345678", "2021-12-31"),

@@ -3,7 +3,7 @@
 The line to write instead is told where the meaning is certain. The first sixty were written beside the linter. The
 newcomer's were written before its code was read, from the READMEs alone, as edits of the READMEs' example. Those of
 strangers (`strangers.py`) are mistakes of people who know other tools, `offices.py` has those of people in offices, and
-`slips.py` those of the keyboard.
+`slips.py` those of the keyboard, and `drafters.py` those of people who complete a draft.
 """
 
 import pytest
@@ -12,6 +12,7 @@ from crowdgate.documents.synonyms import plain_day, plain_number
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.domain import parse_number
 from crowdgate.review.files import Remark, lint_files
+from tests.review.drafters import DRAFTERS
 from tests.review.newcomer import VISITS, VISITS_BUDGET, VISITS_POLICY, VISITS_TABLES, write_visits
 from tests.review.offices import OFFICES
 from tests.review.slips import SLIPS
@@ -236,11 +237,11 @@ NEWCOMERS: list[tuple[str, Edits, Told]] = [
     (VISITS, [("from: 2024-01-01, to: 2024-12-31", "from: 01.01.2024, to: 31.12.2024")],
      [(32, 40, "'01.01.2024'", "2024-01-01"), (32, 58, "'31.12.2024'", "2024-12-31")]),
     (VISITS, [("from: 2024-01-01, to: 2024-12-31", "from: 01/01/2024, to: 12/31/2024")],
-     [(32, 40, "'01/01/2024'", None), (32, 58, "'12/31/2024'", None)]),
+     [(32, 40, "'01/01/2024'", "2024-01-01"), (32, 58, "'12/31/2024'", "2024-12-31")]),
     (VISITS, [("from: 2024-01-01, to: 2024-12-31", "from: 2024-01-01, to: 2024-06-31")],
      [(32, 58, "'2024-06-31'", None)]),
     (VISITS, [("from: 2024-01-01, to: 2024-12-31", "from: 2024-12-31, to: 2024-01-01")],
-     [(32, 32, "this domain can't be used: a domain of d", None)]),
+     [(32, 58, "'2024-01-01'", None)]),
     (VISITS, [('{values: ["2510", "2511", "3011"], source: Post office}',
       "{values: 2510, 2511, 3011, source: Post office}")],
      [(38, 54, "a list without brackets", "[2510, 2511, 3011]"),
@@ -334,6 +335,7 @@ def test_at_least_sixty_mistakes_are_there_and_half_of_them_are_a_newcomers() ->
     assert len(STRANGERS) >= 60
     assert len(OFFICES) >= 60
     assert len(SLIPS) >= 60
+    assert len(DRAFTERS) >= 40
 
 
 @pytest.mark.thorough
@@ -366,8 +368,8 @@ def test_a_mistake_is_told_in_the_first_round_and_its_corrected_line_mends_it(
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("file", "old", "new", "meant", "told"),
-    STRANGERS + OFFICES + SLIPS,
-    ids=[case[2].strip()[:50] for case in STRANGERS + OFFICES + SLIPS],
+    STRANGERS + OFFICES + SLIPS + DRAFTERS,
+    ids=[case[2].strip()[:50] for case in STRANGERS + OFFICES + SLIPS + DRAFTERS],
 )
 def test_a_strangers_mistake_is_told_in_the_first_round_and_corrected_lines_give_what_was_meant(
     file: str, old: str, new: str, meant: str | None, told: list[Reported], workshop: Workshop
@@ -507,6 +509,7 @@ def test_a_number_is_written_anew_only_if_it_can_be_no_other(text: str, number: 
 @pytest.mark.parametrize(
     ("text", "day"),
     [("31.12.2030", "2030-12-31"), ("1.2.2030", "2030-02-01"), ("2030/12/31", "2030-12-31"), ("01/02/2030", None),
+     ("31/12/2030", "2030-12-31"), ("12/31/2030", "2030-12-31"), ("2/2/2030", "2030-02-02"), ("31/31/2030", None),
      ("31.13.2030", None), ("2030", None), ("2030-1-2", "2030-01-02"), ("20301231", "2030-12-31"), ("20301331", None)],
 )  # fmt: skip
 def test_a_day_is_written_anew_only_if_it_can_be_no_other(text: str, day: str | None) -> None:

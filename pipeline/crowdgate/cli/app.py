@@ -138,6 +138,19 @@ COMMANDS = {
 }
 
 
+_OTHER_NAMES = {
+    **dict.fromkeys(("new", "create", "policy"), "init DIR --policy --template NAME, or contract draft TABLE"),
+    **dict.fromkeys(("draft", "import"), "contract draft TABLE"),
+    **dict.fromkeys(("lint", "validate"), "check POLICY"),
+    **dict.fromkeys(("publish", "run"), "release POLICY"),
+    **dict.fromkeys(("simulate", "dry-run", "preview"), "rehearse POLICY"),
+    **dict.fromkeys(("budget", "status"), "ledger show"),
+    "show": "contract show CONTRACT, or ledger show",
+    "export": "contract export CONTRACT --gx",
+}
+"""The commands that are meant by names that other tools have for them."""
+
+
 def load_command(name: str) -> Any:
     """Return the command or group of this name after importing its module. A group is the module's `app`, a command is
     a function of the module."""
@@ -163,6 +176,8 @@ class CommandGroup(TyperGroup):
         self, ctx: "_click.Context", args: list[str]
     ) -> tuple[str | None, "_click.Command | None", list[str]]:
         """Return the command that the command line names, after importing it."""
+        if args[0] in _OTHER_NAMES:
+            ctx.fail(f"No such command '{args[0]}'. Use: crowdgate {_OTHER_NAMES[args[0]]}")
         name, command, rest = super().resolve_command(ctx, args)
         return name, load_command(name) if name else command, rest
 

@@ -11,6 +11,8 @@ from crowdgate.cli.output import print_json
 from crowdgate.errors import Code, ConfigurationError, Problem
 from crowdgate.review.contract_levels import chosen_column, contract_json, lines, show_contract
 
+MOST_NAMES = 20
+"""The most columns that a note names."""
 app = typer.Typer(help="Draft, show, compare or export a contract.", no_args_is_help=True, add_completion=False)
 
 
@@ -43,8 +45,8 @@ def draft(
         typer.Option(
             "--domains",
             metavar="A,B,C",
-            help="Columns that get a domain, besides those that need no decision. By default those whose name tells "
-            "their role.",
+            help="Columns that get a domain, besides those that need no decision. By default also those whose name "
+            "tells their role; name these again.",
         ),
     ] = None,
     header_line: Annotated[
@@ -73,7 +75,7 @@ def draft(
 
     What you must decide is marked with CHANGE, and `check` names each such line. Roles are guessed by name or label.
     """
-    from crowdgate.review.templates.contract_draft import draft_contract
+    from crowdgate.review.templates.contract_draft import draft_contract, without_domain
     from crowdgate.review.templates.draft_sources import read_draft_source, write_draft
 
     place = Path.cwd() if to is None else to.resolve().parent
@@ -88,11 +90,18 @@ def draft(
     if found.note:
         typer.echo(f"the codebook: {found.note}", err=True)
     text = draft_contract(found, name or found.table or source.stem, _names(domains))
+    if left_out := without_domain(found, _names(domains)):
+        typer.echo(f"not published, as they have no domain (--domains drafts them): {shown_names(left_out)}", err=True)
     if to is None:
         typer.echo(text, nl=False)
         return
     write_draft(to, text)
     typer.echo(f"written: {to}; next: crowdgate check {to}")
+
+
+def shown_names(names: list[str]) -> str:
+    """Return names, of which not more than a line holds, for the person who drafts."""
+    return ", ".join(names[:MOST_NAMES]) + (f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else "")
 
 
 def _names(stated: str | None) -> tuple[str, ...] | None:

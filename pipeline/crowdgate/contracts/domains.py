@@ -305,6 +305,10 @@ def _numbers(place: Place, model: DomainModel, *, whole: bool) -> Domain | None:
         return None
     step = parse_number("1") if model.step is None else model.step
     assert step is not None
+    if step <= 0 or last < first:
+        at = place / ("step" if step <= 0 else "to")
+        at.refuse(quoted_value(at.value), "a step above 0" if step <= 0 else "a number that is not below `from`")
+        return None
     return numbers(
         first, last, step, model.source, top=bool(model.top), bottom=bool(model.bottom), whole=whole,
         precision=model.precision,
@@ -318,6 +322,9 @@ def _dates(place: Place, model: DomainModel) -> Domain | None:
         )
         return None
     first, last = parse(DAY, place / "from"), parse(DAY, place / "to")
+    if first is not None and last is not None and last < first:
+        (place / "to").refuse(quoted_value((place / "to").value), "a day that is not before `from`")
+        return None
     return None if first is None or last is None else dates(first, last, model.source)
 
 

@@ -35,6 +35,8 @@ from crowdgate.hierarchy import DATE_PARTS
 
 T = TypeVar("T")
 LISTS = ("values", "cuts", "missing")
+ENCODINGS = ("encoding", "charset", "codepage", "fileEncoding")
+"""The names that other tools have for a setting that is not needed here."""
 """Keys of lists that are written on one line."""
 CUT = "a number at which an interval begins, as in cuts: [18, 65]"
 A_LEVEL = "a level, such as {name: 5 years, width: 5}"
@@ -124,6 +126,7 @@ def custom_properties(place: Place, known: Mapping[str, object]) -> dict[str, Pl
             meant = meant_word(name, list(known))
             other = meant is not None and is_synonym(name, meant)
             line = called.document.text.replaced(called.location, str(meant)) if other else None
+            expected = "no encoding: files are in UTF-8" if name in ENCODINGS else expected
             called.refuse("an unknown custom property", expected, meant, Code.UNKNOWN_KEY, line)
             if meant is not None and (other or is_misspelling(name, meant)):
                 found.setdefault(meant, value)

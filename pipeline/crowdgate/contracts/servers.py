@@ -9,6 +9,9 @@ from crowdgate.contracts.models import Place, custom_properties, quoted_value
 from crowdgate.documents.synonyms import meant_word
 from crowdgate.system.regular_files import URL
 
+_MARKS = {"comma": ",", "semicolon": ";", "colon": ":", "pipe": "|", "point": ".", "dot": ".", "period": "."}
+"""The words for marks between cells, and within numbers."""
+
 
 @dataclass(frozen=True)
 class ServerSetting:
@@ -19,6 +22,11 @@ class ServerSetting:
     pattern: str
     expected: str
     default: str | None = None
+
+    def meant(self, text: str) -> str | None:
+        """Return the setting that a word certainly means: `semicolon` is ;, and dd/mm/yyyy the form in capitals."""
+        others = (_MARKS.get(text.casefold(), ""), text.upper())
+        return next((each for each in others if each and re.fullmatch(self.pattern, each)), None)
 
 
 @dataclass(frozen=True)
@@ -89,5 +97,6 @@ def _settings(server: Place, rule: ServerRule) -> dict[str, str] | None:
         elif isinstance(value, str) and re.fullmatch(setting.pattern, value):
             found[name] = value
         else:
-            stated.get(name, server / name).refuse(quoted_value(value), setting.expected)
+            meant = setting.meant(value) if isinstance(value, str) else None
+            stated.get(name, server / name).refuse(quoted_value(value), setting.expected, meant)
     return found if len(found) == len(known) else None

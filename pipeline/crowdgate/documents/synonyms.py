@@ -43,8 +43,8 @@ _WORDS = {
     " at_least >= mustbegreaterthanorequals",
     "mustBeLessOrEqualTo": "mustbeatmost mustbelessthanorequal mustbelessthanorequalto mustbemax max maximum at_most <="
     " mustbelessthanorequals",
-    "mustBeGreaterThan": "greaterthan",
-    "mustBeLessThan": "lessthan",
+    "mustBeGreaterThan": "greaterthan morethan mustbemorethan mustbeabove above",
+    "mustBeLessThan": "lessthan mustbebelow below",
     "validValues": "valid_values accepted_values",
     "percent": "% pct percentage",
     "gaussian": "gauss normal",
@@ -146,9 +146,22 @@ def _expanded(text: str) -> str | None:
     return f"{number:f}".partition(".")[0] if number < 10**15 and number == number.to_integral_value() else None
 
 
+def _only_day(first: int, second: int, year: int) -> str | None:
+    """Return the day of two numbers of which either may be the month, if only one order is a day; else None."""
+    found = set[str]()
+    for month, day in ((first, second), (second, first)):
+        try:
+            found.add(date(year, month, day).isoformat())
+        except ValueError:
+            continue
+    return found.pop() if len(found) == 1 else None
+
+
 def plain_day(text: str) -> str | None:
-    """Return the day that 31.12.2030, 2030/12/31 or 20301231 certainly means, as YYYY-MM-DD; else None."""
+    """Return the day that 31.12.2030, 31/12/2030, 2030/12/31 or 20301231 certainly means, as YYYY-MM-DD; else None."""
     dotted = re.fullmatch(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", text)
+    if stroked := re.fullmatch(r"([0-9]{1,2})[/-]([0-9]{1,2})[/-]([0-9]{4})", text):
+        return _only_day(*map(int, stroked.groups()))
     turned = re.fullmatch(r"([0-9]{4})(?:[/.-]([0-9]{1,2})[/.-]([0-9]{1,2}))", text)
     turned = turned or re.fullmatch(r"([12][0-9]{3})([0-9]{2})([0-9]{2})", text)
     parts = dotted.group(3, 2, 1) if dotted else turned.group(1, 2, 3) if turned else None

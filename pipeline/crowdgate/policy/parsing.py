@@ -201,6 +201,8 @@ def _of_another_form(document: Document, at: Location, mistake: str) -> str | No
     stated = _value_at(document, at)
     if mistake == "list_type" and at[-1:] in (("tables",), ("gates",)):
         return document.text.as_single_item(at)
+    if mistake == "list_type" and at[-1:] == ("at",) and parse_number(str(stated)) is None:
+        return document.text.replaced(at, "[0.5]") if str(stated).casefold() == "median" else None
     if mistake == "list_type" or (at[-1:] and at[-1] in LISTS and isinstance(stated, str)):
         return document.text.as_list(at)
     if at[-1:] == ("sampling",) and isinstance(stated, str):

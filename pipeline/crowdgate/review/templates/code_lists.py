@@ -10,7 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import bare_label, special_codes, without_scale
+from crowdgate.review.templates.codebook_values import (
+    ListedValues,
+    bare_label,
+    special_codes,
+    values_of_pairs,
+    without_scale,
+    without_unknown,
+)
 from crowdgate.review.templates.contract_draft import DraftColumn, Values
 from crowdgate.review.templates.dictionary_headings import places_of_codes
 from crowdgate.review.templates.draft_dictionary import Dictionary, is_dictionary, merged, read_dictionary
@@ -113,6 +120,11 @@ def _listed(column: DraftColumn, values: Values) -> DraftColumn:
         missing = (*column.missing, *(code for code, _ in values))
         return replace(column, missing=tuple(dict.fromkeys(missing)))
     plain = tuple(pair for pair in values if pair[0] not in column.missing)
-    listed = without_scale(plain, column.bounds)
+    listed = (
+        without_unknown(without_scale(plain, column.bounds))
+        if column.bounds
+        else values_of_pairs(plain, ListedValues())
+    )
     kind = CellType.TEXT if listed.values else column.type
-    return replace(column, type=kind, values=listed.values, bounds=listed.bounds, unread=listed.unread)
+    missing = tuple(dict.fromkeys([*column.missing, *listed.missing]))
+    return replace(column, type=kind, values=listed.values, bounds=listed.bounds, missing=missing, unread=listed.unread)

@@ -3,68 +3,101 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from math import ceil, floor
 
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
+from crowdgate.review.templates.special_labels import (
+    is_empty,
+    is_empty_entry,
+    is_special,
+    is_unknown,
+    names_no_code,
+    without_empty,
+)
 
+_TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|až|through|thru)"
+"""The words between the ends of a range, in several languages."""
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
-    re.compile(r"(?P<code>[A-Z0-9]{1,6})\s+(?P<label>.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6})[-–](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
+_NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
+"""A form in which labels can begin with digits, where the codes ascend: `1 under 18`, `2 18-24`."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_END = r"(?:-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d|\d{1,2}[.-]\d{1,2}[.-]\d{4})"
+_NEXT_PLAIN = re.compile(r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])")
+"""A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
+_PLAIN_ENTRY = re.compile(rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*", re.DOTALL)
+_LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
+"""A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
+_BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
+"""The start of an entry behind a range: `0-5, 9` and `0-110, -1 unknown`."""
+_CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)")
+"""A range with codes in brackets behind it: `0 to 140 (-1 = refused, -2 = unknown)`."""
+_SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+")
+"""Codes whose labels are one word, with blanks between them: `1=Yes 0=No`."""
+QUOTES = "'\""
+"""The quotation marks around codes and labels."""
+_QUOTED_LABEL = re.compile(
+    r"(?P<code>[^\s'\"]{1,20}|'[^'\"]{1,20}'|\"[^'\"]{1,20}\") ?[=:]? ?"
+    r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")[ ,;/]*"
+)
+"""A code with its label in quotation marks, as in SPSS: `1 'Male' 2 'Female'`."""
+_UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
+"""The unit behind a range: `0-120 years`."""
+_OR_EMPTY = re.compile(r"\s*[,;]?\s+(?:or|oder|ou|o|of|lub|eller|nebo|e)\s+(?P<none>\S+)(?:\s.*)?$", re.IGNORECASE)
+"""Words behind a range, of which the first says that the cell can be empty: `2020 to 2024 or blank if alive`."""
+_THOUSANDS = r"-?\d{1,3}(?:(?P<mark>[ ,.'\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:[.,]\d{1,2})?"
+"""A number with marks between its thousands."""
+_END = (
+    r"(?:-?\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d"
+    r"|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
+)
+_ONE_MARK = re.compile(r"-?\d{1,3}[.,]\d{3}")
+"""A number of which nothing says whether its mark is one of decimals or of thousands, unless both ends have it."""
 _RANGE = re.compile(
-    r"(?:(?P<between>between|zwischen|entre|tussen|mell[ea][mn])\s+|(?:from|von|de|van|fra)\s+)?"
+    r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+"
+    r"|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
     rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
-    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+(?:à|a|tot|til|till)\s+))(?P<high>{_END})",
+    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{_TO}\s+))(?P<high>{_END})",
     re.IGNORECASE,
 )
 """A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
-_SPECIAL_LABELS = (
-    r"(i )?(do ?n[o'’]?t|dont) know",
-    r"(i )?prefer not to (answer|say)",
-    r"refused?( to answer)?",
-    r"not (stated|known|specified|applicable|ascertained|asked|reported|recorded|measured|available|in universe)",
-    r"no (answer|response)",
-    r"missing( data)?",
-    r"unknown|blank|niu|dk|missing/unknown",
-    r"n\.?\s?[iau]\.?( ?u\.?)?",
-    r"(appropriate |valid )?skip(ped)?|system missing|sys(tem)?miss?",
-    r"(ohne|keine) (angaben?|antwort)|unbekannt|wei(ß|ss) (ich )?nicht|verweigert|trifft nicht zu|fehlend|k\.? ?a\.?",
-    r"(ne sa(it|is) pas|nsp|sans (objet|réponse)|non[ -](réponse|(déclaré|renseigné|concerné)e?))",
-    r"refus[ée]?|manquante?",
-    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa])|ns|nc|nr|ignorad[oa]|no consta",
-    r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desconocid[oa]|non (sa|risponde|indicato)",
-    r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet van toepassing",
-    r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukjent|okänt?|ikke (be)?svart|vil ikke svare",
-    r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi)|odmowa( odpowiedzi)?|nie dotyczy|ref|rf",
+_CODE_IN_WORDS = re.compile(
+    r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|wenn|falls|bei|für"
+    r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
-_SPECIAL = re.compile("|".join(_SPECIAL_LABELS), re.IGNORECASE)
-"""The labels of codes that stand for no number."""
-_CODE_IN_WORDS = re.compile(r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?)\s*[=:]\s*(?P<label>[^=:;,.()\[\]]+)")
-"""A number among words, with what it stands for."""
+"""A number, or a few capital letters, among words, with what it stands for."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 _YES_NO = re.compile(
     r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
     r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
-    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino",
+    r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino|ano|ne|muž|žena|kvinn?[oe]?",
     re.IGNORECASE,
 )
 """The labels of two answers or sexes: a list, however far their codes are apart."""
+_NOT = re.compile(r"^(?:not|no|non|ej|inte|ikke|nicht|kein\w*|niet|geen|nie|ne)[ -]+")
+"""The words that deny a label."""
 _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
 """A label that begins with a code."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
+_BARE_LIST = re.compile(r"(?:[\w.+-]{1,6},\s*){2}")
+"""The start of a list of codes: `0, 1, 2 or more`."""
+_UNCLEAR = re.compile(rf"{_END}.*[.,/]\d{{3,4}}")
+"""A range that can be read in two ways: `0 - 500.000` and `01/02/2020 - 03/04/2020`."""
 _IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
-_FORM_OF_DAYS = re.compile(r"([dmyjthse])\1{1,3}([/.:, -]([dmyjthse])\3{1,3})+", re.IGNORECASE)
+_FORM_OF_DAYS = re.compile(r"([dmyjthseagrå])\1{1,3}([/.:, -]([dmyjthseagrå])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
@@ -73,6 +106,10 @@ MOST_ANCHORS = 5
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
+LONGEST_RANGE = 300
+"""The greatest length of a range with the words behind it."""
+MOST_IN_RANGE = 100
+"""The most codes of a range of missing codes."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""
 
@@ -94,29 +131,95 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = _unwrapped(_HEAD.sub("", text.strip()))
-    parts = _without_heading(_parts(text))
+    text = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    parts = _without_empty(_without_heading(_parts(text)))
     pairs = _pairs(parts)
-    unread = ListedValues(unread=" ".join(text.split())) if len(parts) > 1 or "=" in text else ListedValues()
-    if len(pairs) != len(parts):
+    if not parts:
+        return ListedValues()
+    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
+    unread = ListedValues(unread=" ".join(text.split())) if is_list else ListedValues()
+    if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
-    ranges = [found for code, _ in pairs if (found := _RANGE.fullmatch(code))]
-    if len(ranges) == 1:
-        others = [(code, label) for code, label in pairs if code != ranges[0][0]]
-        stated = stated_range(*ranges[0].group("low", "high"))
-        coded = not others or special_codes(others)
-        return replace(stated, missing=tuple(code for code, _ in others)) if stated.bounds and coded else unread
-    if len({code for code, _ in pairs}) != len(parts) or (len(parts) == 1 and not special_codes(pairs)):
+    return values_of_pairs(pairs, unread)
+
+
+def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> ListedValues:
+    """Return what codes, and ranges, with their labels say; `unread` if they are no full list. Words for an empty cell
+    are no code.
+    """
+    if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
+        stated = _pairs([code for code, _ in stated])
+    entries = [f"{code} = {label}" if label else code for code, label in stated]
+    empty = [is_empty_entry(each, entries) for each in entries]
+    filled = [(without_empty(code), label) for (code, label), none in zip(stated, empty, strict=True) if not none]
+    pairs = [pair for each in filled for pair in _expanded(*each)]
+    if len({code for code, _ in pairs}) != len(pairs):
         return unread
+    special = tuple(code for code, label in pairs if special_codes([(code, label)]))
+    ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
+    if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
+        others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
+        return replace(_one_range(ranges, others) or unread, missing=tuple(map(point_number, special)))
     if special_codes(pairs):
-        return ListedValues(missing=tuple(code for code, _ in pairs))
-    return without_scale(tuple(pairs))
+        return ListedValues(missing=special)
+    return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> ListedValues | None:
+    """Return a range, with the number above it if that is its open end: `95 = 95 or older` after 0-94. None if there
+    are several ranges, or other codes.
+    """
+    found = _RANGE.fullmatch(ranges[0])
+    if found is None or len(ranges) > 1 or len(others) > 1:
+        return None
+    low, high = found.group("low", "high")
+    above = str(int(high) + 1) if high.isdigit() else ""
+    if others and not (others[0][0] == above and re.search(rf"\b{above}\b", others[0][1])):
+        return None
+    stated = stated_range(low, above if others else high)
+    return stated if stated.bounds else None
+
+
+def _range_alone(text: str) -> str:
+    """Return a range without its unit, and without words that the cell can be empty; other texts unchanged."""
+    if len(text) > LONGEST_RANGE:
+        return text
+    found = _OR_EMPTY.search(text)
+    if found and is_empty(found["none"]) and _RANGE.fullmatch(text[: found.start()]):
+        return text[: found.start()]
+    start = _RANGE.match(text)
+    return start[0] if start and _UNIT.fullmatch(text[start.end() :]) else text
+
+
+def _is_range(code: str) -> bool:
+    return bool(_RANGE.fullmatch(code)) or len(_expanded(code, "")) > 1
+
+
+def _expanded(code: str, label: str) -> list[tuple[str, str]]:
+    """Return the letters of a range of them, each without a label; other codes with theirs."""
+    found = _LETTERS.fullmatch(code)
+    low, high = (ord(each) for each in found.group("low", "high")) if found else (0, 0)
+    is_known = found and found["low"].isupper() == found["high"].isupper() and low < high
+    if not is_known or (("-" in code or "–" in code) and low not in (ord("A"), ord("a"))):
+        return [(code, label)]
+    return [(chr(each), "") for each in range(low, high + 1)]
 
 
 def _unwrapped(text: str) -> str:
     """Return a list without the brackets and quotation marks of programs: `['m', 'w']` or `{"1": "Yes"}`."""
     is_wrapped = text[:1] + text[-1:] in ("[]", "{}", "()")
     return re.sub(r"(?<!\w)(['\"])(.*?)\1(?!\w)", r"\2", text[1:-1]) if is_wrapped and "]" not in text[:-1] else text
+
+
+def without_unknown(listed: ListedValues) -> ListedValues:
+    """Return values without those whose label, or name, says that the value is unknown: these are missing codes. A list
+    that would be left with less than two values stays.
+    """
+    unknown = [code for code, label in listed.values if is_unknown(label or code)]
+    kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
+    if not unknown or len(kept) < 2:
+        return listed
+    return replace(listed, values=kept, missing=(*listed.missing, *unknown))
 
 
 def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
@@ -130,11 +233,12 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
         return ListedValues(values, bounds)
     others = {int(code) for code, label in plain if _OTHER.search(label)}
     points = [each for each in numbers if each != numbers[-1] or each not in others]
-    if all(_YES_NO.fullmatch(label) for _, label in plain):
+    if all(_YES_NO.fullmatch(label) for _, label in plain) or _is_negated([label for _, label in plain]):
         return ListedValues(values, bounds)
     is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
-    if len(points) > 2 and points[-1] in _OFTEN_SPECIAL and points[-2] - points[0] == len(points) - 2:
-        points.pop()  # a code apart from the others
+    core = [each for each in points if not _is_apart(each)]
+    if len(core) > 1 and core[-1] - core[0] == len(core) - 1:
+        points = core  # the others stand apart from a list
     has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
@@ -145,15 +249,25 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     return ListedValues(bounds=bounds, missing=missing, unread=named)
 
 
+def _is_negated(labels: Sequence[str]) -> bool:
+    """Return whether of two labels one denies the other: `employed` and `not employed`."""
+    bare = {_NOT.sub("", each.casefold()) for each in labels}
+    return len(labels) == 2 and len(bare) == 1
+
+
+def _is_apart(code: int) -> bool:
+    """Return whether a code often stands for an answer beside a list."""
+    return code in _OFTEN_SPECIAL or 90 <= code <= 99 or 990 <= code <= 999
+
+
 def _whole(code: str) -> int | None:
     """Return the whole number that a code writes without a zero before it; None for other codes."""
     return int(code) if re.fullmatch(r"-?(0|[1-9]\d{0,8})", code) else None
 
 
 def special_codes(values: Sequence[tuple[str, str]]) -> bool:
-    """Return whether all values are numbers whose labels say that there is no value: such as 997, don't know."""
-    numbers = all(parse_number(code) is not None for code, _ in values)
-    return bool(values) and numbers and all(map(is_special, (label for _, label in values)))
+    """Return whether the labels of all values say that there is no value: such as 997, don't know."""
+    return bool(values) and all(is_special(label) for _, label in values)
 
 
 def codes_in_words(text: str) -> tuple[str, ...]:
@@ -167,35 +281,44 @@ def bare_label(code: str, label: str) -> str:
     return found["label"] if found and found["code"] == code else label
 
 
-def is_special(label: str) -> bool:
-    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`."""
-    wordings = [label, *([] if "/" not in label else label.split("/"))]
-    said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in wordings]
-    return said[0] or (len(said) > 1 and all(said[1:]))
-
-
 def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
         return [bare]
+    if len(text) <= LONGEST_RANGE and (behind := _CODES_BEHIND.fullmatch(text)) and _RANGE.fullmatch(behind["range"]):
+        return [behind["range"], *re.split(r"[;,]\s*", behind["codes"])]
+    if labelled := _quoted_labels(text):
+        return labelled
+    if _SINGLE_WORDS.fullmatch(text):
+        return re.split(r"\s+", text)
     for mark in ("|", "\n", ";", " / "):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
     if len(parts := _NEXT_CODE.split(text)) > 1:
+        codes = [each.strip() for each in parts[0].split(",")]
+        return [*codes, *parts[1:]] if all(map(_BARE.fullmatch, codes)) else parts
+    if len(parts := _NEXT_PLAIN.split(text)) > 1 and all(map(_PLAIN_ENTRY.fullmatch, parts)):
         return parts
     if _FORM_OF_DAYS.fullmatch(text):
         return [text]
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
-        if len(parts) > 1 and all(each and " " not in _IN_BRACKETS.sub("", each) for each in parts):
+        plain = [_IN_BRACKETS.sub("", each) for each in parts]
+        if len(parts) > 1 and all(each and (" " not in each or _is_range(each)) for each in plain):
             return parts
-    return [each for each in re.split(r",\s+", text) if each] if _is_range_and_codes(text) else [text]
+    first = _RANGE.match(bare)
+    others = re.split(r",\s+", bare[first.end() :]) if first else []
+    is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
+    return [bare[: first.end()], *others[1:]] if first and is_listed else [text]
 
 
-def _is_range_and_codes(text: str) -> bool:
-    """Return whether a text is a range and codes after it: `0-5, 9`."""
-    first, *others = (each.strip() for each in text.split(","))
-    return bool(_RANGE.fullmatch(first) and others and all(_whole(each) is not None for each in others))
+def _quoted_labels(text: str) -> list[str]:
+    """Return the entries of a list whose labels stand in quotation marks; none if other words stand there."""
+    text, at, found = " ".join(text.split()), 0, list[str]()
+    while at < len(text) and (each := _QUOTED_LABEL.match(text, at)):
+        found.append(f"{each['code'].strip(QUOTES)} = {each['one'] or each['two'] or ''}")
+        at = each.end()
+    return found if at == len(text) and len(found) > 1 else []
 
 
 def _without_heading(parts: Sequence[str]) -> Sequence[str]:
@@ -207,6 +330,14 @@ def _without_heading(parts: Sequence[str]) -> Sequence[str]:
     return parts[1:] if named else parts
 
 
+def _without_empty(parts: Sequence[str]) -> Sequence[str]:
+    """Return the entries of a list without those for an empty cell, with their words: `blank Not asked`."""
+    if len(parts) == 1 and is_empty_entry(parts[0], parts):
+        return []
+    kept = [each for each in parts if not is_empty_entry(each, parts)]
+    return kept if len(kept) > 1 else parts
+
+
 def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
     """Return the code and the label of each entry: in the first form that all have, where ranges and, beside signs of
     equality, single codes need no label; or else without labels. An entry that is not read is left out.
@@ -215,16 +346,22 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
         if len(pairs) == len(parts) and any(label for _, label in pairs):
             return pairs
-    return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each)]
+    numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
+    if len(parts) == len(numbered) > 1 and all(int(one) < int(two) for (one, _), (two, _) in pairwise(numbered)):
+        return numbered
+    worded = [each for each in parts if codes_in_words(each)]
+    return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each) and not worded]
 
 
 def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     """Return the code and the label of an entry of a form; None for another form."""
-    if _RANGE.fullmatch(entry) or (form in _FORMS[:2] and _BARE.fullmatch(entry)):
+    if _is_range(bare := _IN_BRACKETS.sub("", entry)):
+        return bare, ""
+    if form in _FORMS[:2] and _BARE.fullmatch(entry):
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    return (code, label) if code and label else None
+    return (code, label) if code and label and code.count("(") == code.count(")") else None
 
 
 def stated_range(least: str, greatest: str) -> ListedValues:
@@ -232,15 +369,32 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     with the decimals that it is written with; or a range of days. Empty if these are neither.
     """
     days = [parse_day(each) for each in (least, greatest)]
+    days = days if any(days) else _slashed_days((least, greatest))
     if days[0] and days[1] and days[0] <= days[1]:
         return ListedValues(bounds=(days[0], days[1]))
-    texts = [point_number(each.strip()) for each in (least, greatest)]
+    texts = [point_number(without_thousands(each.strip())) for each in (least, greatest)]
+    if [bool(_ONE_MARK.fullmatch(each)) for each in texts].count(True) == 1:
+        return ListedValues()
     low, high = map(parse_number, texts)
     if low is None or high is None or low > high:
         return ListedValues()
     decimals = max(len(each.partition(".")[2]) for each in texts)
-    has_comma = texts != [least.strip(), greatest.strip()]
+    has_comma = any(
+        "." in text and each.rfind(",") > each.rfind(".") for text, each in zip(texts, (least, greatest), strict=True)
+    )
     return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals, has_comma=has_comma)
+
+
+def without_thousands(text: str) -> str:
+    """Return a number without the marks between its thousands, where these are no decimal mark: several, blanks, or
+    beside another mark. `1.000` stays.
+    """
+    found = re.fullmatch(_THOUSANDS, text)
+    if found is None or (found["mark"] in ",." and _ONE_MARK.fullmatch(text)):
+        return text
+    end = re.search(r"[.,]\d{1,2}$", text)
+    whole = re.sub(r"[^\d-]", "", text[: end.start()] if end else text)
+    return whole + (end[0] if end else "")
 
 
 def point_number(text: str) -> str:
@@ -255,6 +409,24 @@ def parse_day(text: str) -> str | None:
     return None if day is None else day.isoformat()
 
 
+def _slashed_days(texts: Sequence[str]) -> list[str | None]:
+    """Return days with strokes as YYYY-MM-DD, if only one order of day and month fits all of them."""
+    orders = [
+        [parse_day(each.strip().replace("/", "-")) for each in texts],
+        [parse_day(re.sub(r"(\d+)/(\d+)/", r"\2-\1-", each.strip())) for each in texts],
+    ]
+    fit = [days for days in orders if all("/" in each for each in texts) and None not in days]
+    return fit[0] if len(fit) == 1 or (fit and fit[0] == fit[1]) else [None] * len(texts)
+
+
+def compact_days(listed: ListedValues) -> ListedValues:
+    """Return a range of numbers YYYYMMDD as one of days; others unchanged."""
+    days = [parse_date(f"{each[:4]}-{each[4:6]}-{each[6:]}") for each in listed.bounds or () if len(each) == 8]
+    if len(days) != 2 or days[0] is None or days[1] is None:
+        return listed
+    return replace(listed, bounds=(days[0].isoformat(), days[1].isoformat()), decimals=None)
+
+
 def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     """Return the codes in a cell that says what means "missing", with or without labels. Where numbers have a decimal
     comma, 99,9 is one.
@@ -263,4 +435,16 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
         return (point_number(text.strip()),)
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
-    return tuple(parse_day(code) or point_number(code) for code, _ in pairs if code and len(code) <= LONGEST_BARE)
+    codes = (
+        each for code, _ in pairs if code and len(code) <= LONGEST_BARE for each in _range_of_codes(without_empty(code))
+    )
+    return tuple(parse_day(code) or point_number(code) for code in codes if not (is_empty(code) or names_no_code(code)))
+
+
+def _range_of_codes(code: str) -> list[str]:
+    """Return each whole number of a short range of missing codes: `-9 thru -1`; another code alone."""
+    found = _RANGE.fullmatch(code)
+    low, high = (_whole(each) for each in found.group("low", "high")) if found else (None, None)
+    if low is None or high is None or not 0 <= high - low < MOST_IN_RANGE:
+        return [code]
+    return [str(each) for each in range(low, high + 1)]

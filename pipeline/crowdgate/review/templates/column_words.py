@@ -57,7 +57,8 @@ STOCK_CHARACTERS = {"icd-10": 3, "isco-08": 2, "nace-2": 2}
 """The length of the codes of classifications whose tables often have longer ones."""
 NUMBERS = {
     "id", "uuid", "guid", "nr", "no", "number", "nummer", "identification", "identifier", "ref", "reference",
-    "pseudonym", "pseudo", "identifiant", "identificador", "identificativo", "codice", "num",
+    "pseudonym", "pseudo", "identifiant", "identificador", "identificativo", "codice", "num", "identificacion",
+    "identificacao", "identificazione", "identyfikator",
 }  # fmt: skip
 """The words that make a name of somebody an identifier: `case number`, but not `type of case`."""
 NUMBERED = {
@@ -90,7 +91,7 @@ _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
-AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek"}
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek"}
 """The words for ages."""
 NO_YEARS = {
     "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",
@@ -98,6 +99,24 @@ NO_YEARS = {
     "meses", "dias", "maanden", "dagen", "maneder", "manader", "dager", "grupa",
 }  # fmt: skip
 """The words that say that an age is not in years."""
+COUNTS = {
+    "number", "count", "anzahl", "nombre", "numero", "aantal", "antal", "antall", "liczba", "pocet", "quantidade",
+    "cantidad", "years", "year", "jahre", "jahren", "jahr", "ans", "annees", "annee", "ano", "anos", "anni", "anno",
+    "jaar", "jaren", "ar", "lat", "rok", "roky", "let", "days", "tage", "tagen", "jours", "dias", "giorni", "giornate",
+    "dagen", "dagar", "dager", "dage", "dni", "dnu", "weeks", "wochen", "semaines", "semanas", "settimane", "weken",
+    "veckor", "uger", "uker", "months", "monate", "monaten", "mois", "meses", "mesi", "maanden", "manader", "maneder",
+    "miesiecy", "mesicu", "children", "kinder", "enfants", "hijos", "filhos", "figli", "kinderen", "barn", "dzieci",
+    "deti", "persons", "personen", "personnes", "personas", "visits", "hele", "whole",
+    "decile", "quintile", "quartile", "deciel", "quintiel", "kwintiel", "kwartiel", "dezil", "decil", "quintil",
+    "kvintil", "kvartil", "kwintyl", "decyl",
+}  # fmt: skip
+"""The words by which a range without decimals is one of whole numbers."""
+NO_COUNTS = {
+    "average", "mean", "mittel", "mittlere", "durchschnitt", "durchschnittliche", "moyenne", "moyen", "media", "medio",
+    "gemiddeld", "gemiddelde", "genomsnitt", "gennemsnit", "gjennomsnitt", "srednia", "prumer", "prumerny", "rate",
+    "ratio", "per", "pro", "par", "por", "index", "share", "percent", "percentage",
+}  # fmt: skip
+"""The words by which a number of things, or of years, can have decimals."""
 DAYS = {
     "date", "day", "dob", "birthday", "birthdate", "geburtsdatum", "aufnahmedatum", "entlassdatum", "datum", "fecha",
     "dato", "nascita", "nacimiento", "nascimento", "naissance",
@@ -105,19 +124,28 @@ DAYS = {
 """The words in names of columns that suggest days."""
 NO_FIRST_WORDS = {"day"}
 """The words that begin descriptions of other things: `day of the week`."""
+ADMISSIONS = {"ingreso", "ingresos"}
+"""The words for income that in the name of a day mean an admission."""
+NO_SENSITIVE = {*AGE, *DAYS, "year", "jahr", "annee", "ano", "anno", "jaar", "rok", "aar", "ar", "birth", "place"}
+"""The words by which a column says when or where something was: `year of diagnosis`."""
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
 """The letters that have no accent to leave out."""
 
 
+def plain_text(text: str) -> str:
+    """Return a text without the accents of its letters."""
+    return "".join(each for each in normalize("NFKD", text.translate(_LETTERS)) if not combining(each))
+
+
 def column_words(name: str) -> set[str]:
     """Return the words of a name, without the accents of its letters."""
-    plain = "".join(each for each in normalize("NFKD", name.translate(_LETTERS)) if not combining(each))
+    plain = plain_text(name)
     return set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", plain).lower()))
 
 
 def with_edition(text: str) -> str:
     """Return a text in which the ICD and its edition are one word."""
-    return re.sub(r"(?i)\b(?:icd|cid|cie|cim)[- ]?(9|10)\b", r"icd\1", text)
+    return re.sub(r"(?i)\b(?:icd|cid|cie|cim|mkn)[- ]?(9|10)\b", r"icd\1", text)
 
 
 def role_of(words: set[str], *, listed: bool) -> Role | None:

@@ -20,12 +20,16 @@ from crowdgate.domain import parse_number
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.limits import MOST_VALUES
 from crowdgate.review.templates.column_words import (
+    ADMISSIONS,
     AGE,
+    COUNTS,
     DAYS,
     ENDS_IN_ID,
     ICD_10,
     LONGEST_NAME,
+    NO_COUNTS,
     NO_FIRST_WORDS,
+    NO_SENSITIVE,
     NO_YEARS,
     PARTS_OF_CODES,
     PERSONS,
@@ -33,9 +37,11 @@ from crowdgate.review.templates.column_words import (
     STOCK_CHARACTERS,
     THINGS,
     column_words,
+    plain_text,
     role_of,
     with_edition,
 )
+from crowdgate.review.templates.role_words import is_identifying, is_sensitive
 from crowdgate.sources.table_header import CellType
 
 NO_TABLE = "the table's file, relative to the contract, in the format beside it"
@@ -70,7 +76,7 @@ class DraftColumn:
     `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
     list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
     if it identifies rows. `day_form` is the form of its days by a codebook; it `has_comma` if its range is
-    written with decimal commas there.
+    written with decimal commas there, and is `without_decimals` where only other ranges are written with decimals.
     """
 
     name: str
@@ -87,6 +93,7 @@ class DraftColumn:
     is_key: bool = False
     day_form: str = ""
     has_comma: bool = False
+    without_decimals: bool = False
 
     @property
     def is_age(self) -> bool:
@@ -97,7 +104,8 @@ class DraftColumn:
         name, words = column_words(self.name), column_words(self.description)
         named = name & AGE or (words & AGE and len(words) <= LONGEST_NAME)
         in_years = not (name | words) & NO_YEARS
-        can_be = self.bounds is None or float(parse_number(self.bounds[1]) or 0) <= GREATEST_AGE
+        oldest = parse_number(self.bounds[1]) if self.bounds is not None else 0
+        can_be = oldest is not None and oldest <= GREATEST_AGE
         return bool(named) and in_years and is_number and can_be and (not self.values or self.bounds is not None)
 
     @property
@@ -107,8 +115,9 @@ class DraftColumn:
         """
         first = column_words(self.description.partition(" ")[0]) if self.bounds is None and not self.unread else set()
         named = column_words(self.name) & DAYS or first & DAYS - NO_FIRST_WORDS
+        ranged = self.bounds is not None and parse_number(self.bounds[0]) is None
         return self.type in (CellType.DAY, CellType.MOMENT) or (
-            self.type is CellType.UNKNOWN and not self.values and bool(named)
+            self.type is CellType.UNKNOWN and not self.values and (ranged or (bool(named) and self.bounds is None))
         )
 
 
@@ -154,16 +163,14 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
         found, expected = f"no column {unknown!r}", "columns of the draft"
         raise ConfigurationError(Problem("command line", None, "--domains", found, expected, nearest(unknown, names)))
     guessed = {column.name: _role(column) for column in source.columns}
-    named = [column for column in source.columns if label_fault(column.name) is None]
-    known = {column.name for column in named if guessed[column.name] is not None or _has_statement(column)}
-    if domains is not None:  # of the others, those that leave nothing to decide
-        known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
-    chosen = [c for c in source.columns if c.name in known | {*(domains or ())}]
+    names = _described(source, domains)
+    chosen = [c for c in source.columns if c.name in names]
     described = {c.name for c in chosen if guessed[c.name] is not Role.DIRECT_IDENTIFIER}
     shared = _shared(source, [column for column in source.columns if column.name in described])
-    listed = any(column.values or (column.bounds and column.is_designed) for column in chosen)
+    listed = any(column.values or column.bounds for column in chosen)
+    doubted = [each.name for each in chosen if each.name in described and _has_doubtful_range(each)]
     ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
-    head = list(_head(source, name, _unit_hint(ids), listed=listed))
+    head = list(_head(source, name, _unit_hint(ids), doubted, listed=listed))
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
         open_ones = any(_is_open(source, each) for each in source.columns if each.name in described)
         again = ", if you name those with CHANGE again" if open_ones else ""
@@ -175,11 +182,43 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     )]) + "\n"  # fmt: skip
 
 
+def without_domain(source: DraftSource, domains: Sequence[str] | None = None) -> list[str]:
+    """Return the names of the columns that a draft leaves without a domain, so that they are not published."""
+    described = {*_described(source, domains)}
+    return [c.name for c in source.columns if c.name not in described and _role(c) is not Role.DIRECT_IDENTIFIER]
+
+
+def _described(source: DraftSource, domains: Sequence[str] | None) -> list[str]:
+    """Return the names of the columns that get a domain, or would if they identified nobody."""
+    known = _known(source)
+    if domains is not None:  # of the others, those that leave nothing to decide
+        known = {c.name for c in source.columns if c.name in known and not _is_open(source, c)}
+    return [c.name for c in source.columns if c.name in known | {*(domains or ())}]
+
+
+def _known(source: DraftSource) -> set[str]:
+    """Return the names of the columns that get a domain unless a person says which: those with a role by their name or
+    description, and those whose values something states.
+    """
+    named = [column for column in source.columns if label_fault(column.name) is None]
+    return {c.name for c in named if _role(c) is not None or _has_statement(c) or _may_be_extremes(source, c)}
+
+
 def _has_statement(column: DraftColumn) -> bool:
     """Return whether a codebook, or its type, says which values a column has, be it in part."""
     return bool(
         column.type is CellType.FLAG or column.values or column.unread or (column.bounds and column.is_designed)
     )
+
+
+def _has_doubtful_range(column: DraftColumn) -> bool:
+    """Return whether a column gets a range that can be that of its cells, as a statistical package wrote it."""
+    return column.bounds is not None and not column.is_designed and not column.values and not column.is_age
+
+
+def _may_be_extremes(source: DraftSource, column: DraftColumn) -> bool:
+    """Return whether a column has such a range, and nothing else to decide."""
+    return _has_doubtful_range(column) and not _is_open(source, column)
 
 
 def _unit_hint(ids: Sequence[DraftColumn]) -> str:
@@ -200,10 +239,11 @@ def _is_thing(column: DraftColumn, words: set[str]) -> bool:
     return bool(words & THINGS) or column.name.lower().startswith(("hh", "house"))
 
 
-def _head(source: DraftSource, name: str, unit: str, *, listed: bool) -> Iterator[str]:
+def _head(source: DraftSource, name: str, unit: str, doubted: Sequence[str], *, listed: bool) -> Iterator[str]:
     """Yield the lines of a draft down to the facts about its table; `unit` are words on the column of the person.
 
-    With `listed` values or ranges of columns, a person must say that these are not those of the table.
+    With `listed` values or ranges of columns, a person must say that these are not those of the table, and above all of
+    the `doubted` columns, whose ranges can be the extremes of its cells.
     """
     read = f"{source.read} and {source.codebook}" if source.codebook else source.read
     yield "# yaml-language-server: $schema=../policies/schema/data-contract.json"
@@ -217,6 +257,8 @@ def _head(source: DraftSource, name: str, unit: str, *, listed: bool) -> Iterato
         yield f"    physicalName: {_quoted(source.physical)}"
     if listed:
         fixed = f"who fixed the values and ranges in {source.values_from} before the data were seen"
+        if doubted:
+            fixed += "; a range marked `extremes?` may be that of the cells: replace it, unless it is public"
         yield f"    description: {_quoted(change(fixed))}"
     yield "    customProperties:"
     person = change(f"row if nobody has two rows, else {{person: COLUMN, rows: 1}}{unit}")
@@ -327,6 +369,10 @@ def _also_known(column: DraftColumn, *, described: bool) -> str:
     """
     if not described:
         return f"; missing: {', '.join(map(_in_quotes, column.missing))}" if column.missing else ""
+    if _has_doubtful_range(column):
+        return "; extremes?" + ("; whole numbers guessed" if _seems_whole(column) else "")
+    if not column.values and _seems_whole(column):
+        return "; whole numbers guessed"
     is_coarse = not column.values and column.bounds and column.decimals and ", precision: 1," in _precision(column)
     return "; with decimals a domain has at most a million numbers: narrow the range for 0.1" if is_coarse else ""
 
@@ -357,12 +403,11 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
         values = ", ".join(_in_quotes(value) for value, _ in column.values)
-        named = ", ".join(f"{_in_quotes(value)}: {_quoted(label)}" for value, label in _labels(column))
+        named = ", ".join(f"{_in_quotes(value)}: {_quoted(label)}" for value, label in published_labels(column))
         labels = f"labels: {{{named}}}, " if named else ""
         return f"{{values: [{values}], {labels}{missing}source: {_quoted(source.values_from)}}}"
     if column.bounds is not None:
-        doubt = change(f"where this range is public; {source.values_from} may state the extremes of the table")
-        fixed = _quoted(source.values_from if column.is_designed else doubt)
+        fixed = _quoted(source.values_from)
         exact = _precision(column)
         low, high, exact = _fitting(column.bounds, exact)
         ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}"
@@ -388,7 +433,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     )
     others = "from and to for numbers and days" if stock is None else f"classification, value: {stock}, for {codes}"
     each = _quoted(change(f"each value that can be, or {others}"))
-    return f"{{values: [{each}], source: {public}}}"
+    return f"{{values: [{each}], {missing}source: {public}}}"
 
 
 def _precision(column: DraftColumn) -> str:
@@ -398,12 +443,24 @@ def _precision(column: DraftColumn) -> str:
     is_number = column.type is CellType.NUMBER or (column.type is CellType.UNKNOWN and not column.is_day)
     if not is_number or column.bounds is None or column.is_age:
         return ""
+    if _seems_whole(column):
+        return "step: 1, precision: 1, "
     if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
         words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
         return f"step: 1, precision: {_quoted(change(words))}, "
     numbers = 1 + abs(int(column.bounds[1]) - int(column.bounds[0]))
     decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
     return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
+
+
+def _seems_whole(column: DraftColumn) -> bool:
+    """Return whether numbers of a range without decimals are counts, or years, by their name or description; or others
+    in a codebook that writes decimals elsewhere.
+    """
+    words = column_words(column.name) | column_words(column.description)
+    is_number = column.type is CellType.NUMBER and column.bounds is not None and not column.is_age
+    is_count = bool(words & COUNTS) or column.without_decimals
+    return is_number and not column.decimals and is_count and not words & NO_COUNTS
 
 
 def _fitting(bounds: tuple[str, str], exact: str) -> tuple[str, str, str]:
@@ -428,7 +485,7 @@ def _stock(column: DraftColumn) -> str | None:
     return None
 
 
-def _labels(column: DraftColumn) -> Values:
+def published_labels(column: DraftColumn) -> Values:
     """Return the values of a codebook with the labels that can be published in their place; none if labels collide."""
     found = tuple((value, label) for value, label in column.values if label and label != value)
     labels, values = {label for _, label in found}, {value for value, _ in column.values}
@@ -443,8 +500,23 @@ def _role(column: DraftColumn) -> Role | None:
     if column.is_age:
         return Role.QUASI_IDENTIFIER
     words, listed = column_words(column.description), bool(column.values)
+    words -= ADMISSIONS if column.is_day else set()
     found = role_of(column_words(column.name), listed=listed)
-    return found or (None if words & {"weight", "weights"} else role_of(words, listed=listed))
+    text = plain_text(column.description[:MOST_QUOTED]).lower()
+    if (
+        found is Role.QUASI_IDENTIFIER
+        and is_sensitive(text)
+        and len(words) <= LONGEST_NAME
+        and not words & NO_SENSITIVE
+    ):
+        return Role.SENSITIVE  # `orientation_sex`
+    if found or words & {"weight", "weights"}:
+        return found
+    names_somebody = not listed and column.bounds is None and not column.is_day and is_identifying(text)
+    found = Role.DIRECT_IDENTIFIER if names_somebody else role_of(words, listed=listed)
+    may_be_sensitive = found in (None, Role.QUASI_IDENTIFIER) and not column.is_day
+    is_hidden = may_be_sensitive and is_sensitive(f"{plain_text(column.name).lower()} {text}")
+    return Role.SENSITIVE if is_hidden else found
 
 
 def _quoted(text: str) -> str:

@@ -15,6 +15,8 @@ HEADINGS = {
         "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
         "column heading", "heading", "item", "merkmal", "merkmalsname", "nom de la variable", "nom", "nombre", "nome",
         "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna", "cod var",
+        "nazwa pola", "nazwa kolumny", "nazwa zmiennej", "proměnná", "název proměnné", "kolom", "kolomnaam", "veldnaam",
+        "nome campo", "nome da variável", "variável", "nombre de la variable", "nom du champ", "champ", "kolumn",
     ),
     "label": (
         "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
@@ -58,13 +60,20 @@ HEADINGS = {
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 
 _WORDS = {
-    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*",
-    "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse",
+    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*"
+    r"|chyb\w*",
+    "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
+    r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
-    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici",
-    "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|rótulo|title|question|bezeichnung",
-    "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|opis",
-    "type": r"types?|tipo|datatyp\w*|formato?",
+    r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica\w*|codering|[kc]odierung|kodning|coding|codage"
+    r"|värdemängd|antwoord\w*",
+    "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
+    "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"
+    r"|benævnelse|intitulé",
+    "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|definición|opis|popis|inhoud|inhalt",
+    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh",
+    "notes": r"notes?|remarks?|comments?|commentaires?|remarques?|observa\w+|bemerk\w+|anmerk\w+|bijzonderhe\w+"
+    r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+",
 }
 """The words in other headings, in order of precedence."""
 _OTHERS = re.compile(
@@ -102,18 +111,32 @@ def _are_types(cells: Sequence[str]) -> bool:
     return 2 * sum(stated_type(each).type is not CellType.UNKNOWN for each in cells) > len(cells)
 
 
+def _are_labels(cells: Sequence[str]) -> bool:
+    """Return whether most cells are words, and hardly one recurs: else they may be types, sources or groups."""
+    words = [each for each in cells if len(re.findall(r"[^\W\d_]{2,}", each)) > 1]
+    return 2 * len(words) > len(cells) > 1 and 10 * len(set(cells)) >= 9 * len(cells)
+
+
 def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[str]) -> dict[str, int]:
     """Return the place of each known heading in a row; none if the row has no headings of a data dictionary. Columns
-    most of whose cells are lists of values, or types, need no known heading. `table` has names in lower case.
+    most of whose cells are lists of values, types or words of their own need no known heading. `table`
+    has names in lower case.
     """
     heads, rows = _folded(row), below[:MOST_ROWS]
     name = _place_of_names(heads, rows, table)
     if name is None:
         return {}
+    if heads[name] in table and heads[name] not in HEADINGS["name"]:
+        return {}  # a row about a variable
     found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
-    for key, are_those in (("values", _are_lists), ("type", _are_types)):
+    names = _cells(rows, name)
+    has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
+    if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
+        found["label"] = found.pop("value label")
+    for key, are_those in (("values", _are_lists), ("type", _are_types), ("label", _are_labels)):
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
-        fit = [at for at in free if key not in found and are_those(_cells(rows, at))]
+        is_known = key in found or (key == "label" and found.keys() & {"label", "description"})
+        fit = [at for at in free if not is_known and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
     return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}
 

@@ -6,25 +6,48 @@ from dataclasses import dataclass
 from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.sources.table_header import CellType
 
-_TYPES = {
-    "integer": CellType.WHOLE, "int": CellType.WHOLE, "whole number": CellType.WHOLE, "ganzzahl": CellType.WHOLE,
-    "entier": CellType.WHOLE, "entero": CellType.WHOLE, "intero": CellType.WHOLE, "heltal": CellType.WHOLE,
-    "heltall": CellType.WHOLE, "smallint": CellType.WHOLE, "bigint": CellType.WHOLE, "tinyint": CellType.WHOLE,
-    "slider": CellType.WHOLE, "inteiro": CellType.WHOLE, "geheel getal": CellType.WHOLE, "number": CellType.NUMBER,
-    "numeric": CellType.NUMBER, "decimal": CellType.NUMBER, "float": CellType.NUMBER, "double": CellType.NUMBER,
-    "n": CellType.NUMBER, "num": CellType.NUMBER, "continuous": CellType.NUMBER, "dezimalzahl": CellType.NUMBER,
-    "kommazahl": CellType.NUMBER, "numerisch": CellType.NUMBER, "calc": CellType.NUMBER, "décimal": CellType.NUMBER,
-    "numérique": CellType.NUMBER, "numeriek": CellType.NUMBER, "numérico": CellType.NUMBER, "decimaal": CellType.NUMBER,
-    "desimal": CellType.NUMBER, "decimaltal": CellType.NUMBER, "desimaltall": CellType.NUMBER, "real": CellType.NUMBER,
-    "dezimal": CellType.NUMBER, "zahl": CellType.NUMBER, "réel": CellType.NUMBER, "numerico": CellType.NUMBER,
-    "date": CellType.DAY, "datum": CellType.DAY, "fecha": CellType.DAY, "dato": CellType.DAY,
-    "zeitpunkt": CellType.MOMENT, "datetime": CellType.MOMENT, "timestamp": CellType.MOMENT, "time": CellType.TIME,
+_WORDS = {
+    CellType.WHOLE: (
+        "integer", "int", "whole number", "whole numbers", "whole", "smallint", "bigint", "tinyint", "slider", "count",
+        "ganzzahl", "ganze zahl", "ganzzahlig", "entier", "nombre entier", "numérique entier", "entero",
+        "número entero", "numérico entero", "intero", "numero intero", "numerico intero", "inteiro", "número inteiro",
+        "numérico inteiro", "geheel getal", "geheel", "heltal", "helt tal", "heltall", "hele tall", "hele tal",
+        "liczba całkowita", "całkowita", "liczba naturalna", "celé číslo", "celočíselný", "celočíselná",
+    ),
+    CellType.NUMBER: (
+        "number", "numeric", "numerical", "decimal", "float", "double", "real", "n", "num", "continuous", "calc",
+        "money", "currency", "amount", "dezimalzahl", "kommazahl", "numerisch", "dezimal", "zahl", "gleitkommazahl",
+        "betrag", "fließkommazahl", "décimal", "numérique", "réel", "nombre", "nombre décimal", "montant", "numérico",
+        "numerico", "número", "decimale", "reale", "numero", "numero decimale", "importe", "importo", "número decimal",
+        "valor", "moeda", "real", "numeriek", "decimaal", "decimaal getal", "kommagetal", "getal", "bedrag", "desimal",
+        "decimaltal", "desimaltall", "desimaltal", "numerisk", "tal", "tall", "belopp", "beløb", "beløp", "liczba",
+        "liczba dziesiętna", "liczba rzeczywista", "liczbowy", "liczbowa", "numeryczny", "numeryczna", "dziesiętna",
+        "rzeczywista", "kwota", "číslo", "desetinné číslo", "reálné číslo", "číselný", "číselná", "numerický", "částka",
+    ),
+    CellType.DAY: (
+        "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
+    ),
+    CellType.MOMENT: (
+        "zeitpunkt", "datetime", "timestamp", "date time", "date and time", "data i czas", "datum a čas",
+        "datum en tijd", "datum och tid", "dato og tid", "fecha y hora", "data e hora", "data e ora", "date et heure",
+        "datum und uhrzeit",
+    ),
+    CellType.TIME: ("time", "uhrzeit", "heure", "hora", "ora", "tijd", "tid", "klokkeslett", "klockslag", "czas"),
 }  # fmt: skip
+_TYPES = {word: kind for kind, words in _WORDS.items() for word in words}
+"""The words for types, in several languages. Words for texts and truth values are not among them: their values are
+stated, or not known.
+"""
 _SIZED = re.compile(
     r"(?P<word>[^\W\d]+(?: [^\W\d]+)?)\s*"
     r"(?:[(\[]?\s*(?P<digits>\d+)\s*(?:[,.;]\s*(?P<decimals>\d)\s*)?(?:[)\]].*)?|[(\[,;:/-].*)?"
 )
 """A type with its size or form behind it."""
+_WHOLE = re.compile(
+    r"\b(?:whole|int(?:eger)?s?|ganz\w*|enti(?:er|ère)s?|enter[oa]s?|inter[oi]|inteir[oa]s?|geheel|gehele|hel(?:tall?|a|e)"
+    r"|całkowit\w*|cel(?:á|é|očís\w*))\b"
+)
+"""The words by which a type of numbers has no decimals: `number (whole)`."""
 _FORM = re.compile(r"\b[^\W\d_]{2,4}([-./]?)[^\W\d_]{2,4}\1[^\W\d_]{2,4}\b")
 
 
@@ -43,10 +66,13 @@ def stated_type(text: str) -> StatedType:
     sized = _SIZED.fullmatch(text)
     words = [text, text.partition("_")[0], sized["word"] if sized else "", *re.findall(r"^[^\W\d]{3,}", text)]
     found = next((_TYPES[each] for each in words if each in _TYPES), CellType.UNKNOWN)
+    if found is CellType.NUMBER and _WHOLE.search(text):
+        return StatedType(CellType.WHOLE)
     if found is CellType.NUMBER and sized and sized["digits"]:
         decimals = int(sized["decimals"] or 0)
         return StatedType(CellType.NUMBER if decimals else CellType.WHOLE, decimals or None)
-    return StatedType(found, day_form=day_form(text) if found in (CellType.DAY, CellType.MOMENT) else "")
+    form = day_form(text) if found in (CellType.DAY, CellType.MOMENT, CellType.UNKNOWN) else ""
+    return StatedType(CellType.DAY if form and found is CellType.UNKNOWN else found, day_form=form)
 
 
 def day_form(text: str) -> str:

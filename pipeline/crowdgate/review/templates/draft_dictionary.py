@@ -6,6 +6,8 @@ the table are used, so that a table of persons which is given by mistake says no
 
 import csv
 import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,9 +16,11 @@ from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_in_words,
+    compact_days,
     listed_values,
     missing_codes,
     stated_range,
+    values_of_pairs,
     without_scale,
 )
 from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
@@ -31,6 +35,9 @@ MOST_HEADINGS, LONGEST_HEADING = 20, 40
 """The number of headings that a message names, and the length of each."""
 MOST_TITLE_ROWS = 10
 """The number of rows in which the headings are looked for."""
+_CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
+"""Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
+_CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO[- ]?3166|ISCED|ISCO|NACE)\b")
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 _WORDS = ("label", "description", "notes")
@@ -39,21 +46,45 @@ Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
 
-def dictionary_text(path: Path) -> str:
-    """Return the text of a data dictionary. Raises ConfigurationError if it is not in UTF-8."""
-    try:
-        return read_plain(path, LARGEST_DICTIONARY).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise cannot_draft(path, "a text that is not in UTF-8", "the data dictionary saved in UTF-8") from None
+def dictionary_text(path: Path) -> tuple[str, str]:
+    """Return the text of a data dictionary, and the name of its encoding, if it is not UTF-8. Raises
+    ConfigurationError if it is no text.
+    """
+    content = read_plain(path, LARGEST_DICTIONARY)
+    for encoding in _encodings(content):
+        try:
+            return content.decode(encoding), "" if encoding == "utf-8-sig" else encoding
+        except UnicodeDecodeError:
+            continue
+    raise cannot_draft(path, "a text that is not in UTF-8", "the data dictionary saved in UTF-8")
 
 
-def dictionary_rows(path: Path) -> list[list[str]]:
-    """Return the cells of a data dictionary in CSV. Raises ConfigurationError if it can't be read."""
-    text = dictionary_text(path)
-    tables = [rows for mark in (",", ";", "\t") if (rows := _rows(text, mark)) is not None]
+def _encodings(content: bytes) -> Sequence[str]:
+    """Return the encodings that a text can be in, the most probable one first: of those of Windows by letters that
+    words of central Europe have.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ("utf-16",)
+    if b"\0" in content:
+        return ("utf-8-sig",)
+    west = content.decode("cp1252", "replace")
+    is_central = _CENTRAL.search(west) or all(each in west for each in "ìèø")
+    return ("utf-8-sig", "cp1250", "cp1252") if is_central else ("utf-8-sig", "cp1252", "cp1250")
+
+
+def dictionary_rows(text: str, path: Path) -> list[list[str]]:
+    """Return the cells of a data dictionary in CSV, with the delimiter that gives the most known headings, or else the
+    most rows of one length. Raises ConfigurationError if it can't be read.
+    """
+    tables = [rows for mark in (",", ";", "\t", "|") if (rows := _rows(text, mark)) is not None]
     if not tables:
         raise cannot_draft(path, "no table in CSV", "a data dictionary in CSV, in UTF-8")
-    return max(tables, key=lambda rows: max((known_headings(row) for row in rows[:MOST_TITLE_ROWS]), default=0))
+    return max(tables, key=lambda rows: (max(map(known_headings, rows[:MOST_TITLE_ROWS]), default=0), _even_rows(rows)))
+
+
+def _even_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many rows have the most frequent length, of those with several cells."""
+    return max(Counter(len(row) for row in rows if len(row) > 1).values(), default=0)
 
 
 def _rows(text: str, mark: str) -> list[list[str]] | None:
@@ -77,11 +108,18 @@ class Dictionary:
     """By column, the texts in lower case that can be the titles of lists of codes."""
     lists: int = 0
     """The number of columns whose values are those of a list elsewhere in the codebook."""
+    encoding: str = ""
+    """The encoding of its text, if that is not UTF-8."""
 
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
         lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
-        return f"headings used: {used}; ignored: {ignored}{lists}"
+        read = (
+            f"read as {self.encoding}, as it is not in UTF-8: see whether its letters are right; "
+            if self.encoding
+            else ""
+        )
+        return f"{read}headings used: {used}; ignored: {ignored}{lists}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:
@@ -164,13 +202,16 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = _listed(rows, kind)
     stated = _type(first, listed)
+    if stated.type is CellType.DAY or stated.day_form:
+        listed = compact_days(listed)
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
-        *(code for key in _WORDS if not listed.values for code in codes_in_words(first.get(key, ""))),
+        *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
+        *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
     column = DraftColumn(
-        name, stated.type, _description(rows),
+        name, stated.type, _description(rows, listed),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
@@ -193,7 +234,7 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
     if limits.bounds is None:
-        return own
+        return own if own != ListedValues() else limits
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own
@@ -207,9 +248,10 @@ def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"
         pairs = tuple((row["values"], row.get(key, "")) for row in rows if row.get("values"))
+        text = " | ".join(f"{code}={label}" if label else code for code, label in pairs)
         if len(pairs) > 1 and len({code for code, _ in pairs}) == len(pairs):
-            return without_scale(pairs)
-        return listed_values(" | ".join(f"{code}={label}" if label else code for code, label in pairs))
+            return values_of_pairs(pairs, ListedValues(unread=text))
+        return listed_values(text)
     if (label := rows[0].get("value label")) and rows[0].get("values"):
         return listed_values(f"{rows[0]['values']} = {label}")
     return listed_values(rows[0].get("values", ""))
@@ -223,11 +265,16 @@ def _label_each(rows: Sequence[Row]) -> str:
     return next((key for key, each in named.items() if all(each) and len(set(each)) == len(each)), "")
 
 
-def _description(rows: Sequence[Row]) -> str:
-    """Return the words about a variable, which are not those about its values."""
+def _description(rows: Sequence[Row], listed: ListedValues) -> str:
+    """Return the words about a variable, which are not those about its values; but a classification that stands in the
+    place of values.
+    """
     used = _label_each(rows)
     keys = [key for key in _WORDS if key != used and rows[0].get(key)]
-    return " ".join(rows[0][keys[0]].split()) if keys else ""
+    words = " ".join(rows[0][keys[0]].split()) if keys else ""
+    stated = " ".join(rows[0].get("values", "").split())
+    is_named = listed == ListedValues() and _CLASSIFICATION.search(stated) and not _CLASSIFICATION.search(words)
+    return f"{words} ({stated})" if is_named else words
 
 
 def _type(row: Row, listed: ListedValues) -> StatedType:
@@ -237,7 +284,8 @@ def _type(row: Row, listed: ListedValues) -> StatedType:
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
-    if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and listed.bounds is None):
+    is_days = listed.bounds is None or compact_days(listed).bounds != listed.bounds or "-" in listed.bounds[0][1:]
+    if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and is_days):
         return StatedType(CellType.DAY, day_form=stated.day_form or form)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

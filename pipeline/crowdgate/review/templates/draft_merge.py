@@ -34,6 +34,8 @@ def with_codebook(
     forms = _forms(books, table.settings) if table.format == "csv" else {}
     note += f"; from it {' and '.join(f'{key} {value}' for key, value in forms.items())}" if forms else ""
     settings = {**table.settings, **forms}
+    if any(each.decimals and each.bounds for each in books):
+        merged = tuple(replace(each, without_decimals=True) for each in merged)
     return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note, settings=settings)
 
 

@@ -23,10 +23,11 @@ from crowdgate.review.templates.draft_dictionary import (
     Dictionary,
     dictionary_rows,
     dictionary_text,
+    is_dictionary,
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
-from crowdgate.review.templates.markdown_tables import markdown_tables
+from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -94,7 +95,10 @@ def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative:
         return reader(path, relative, part)
     except FileFault as error:
         found = str(error).removeprefix(f"{path.name}: ")
-        expected = "a header that can be read" + (", in UTF-8" if reader is _csv else "")
+        expected = "a header that can be read"
+        if reader is _csv:
+            anew = f"iconv -f CP1252 -t UTF-8 {path.name} > utf8-{path.name}"
+            expected += f", in UTF-8: save the table anew, as with `{anew}` (CP1250 for central Europe)"
         if reader is _excel and part and "sheet" in found:
             expected = f"--table with one of its sheets: {_listed(_sheet_names(path))}"
         raise cannot_draft(path, found, expected) from None
@@ -132,9 +136,19 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
 
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
-    if end in (".csv", ".tsv"):
-        return read_dictionary(path, dictionary_rows(path), names)
-    sheets = [*markdown_tables(dictionary_text(path))] if end == ".md" else _sheets(path, own_sheet)
+    if end in SOURCES["excel"].suffixes:
+        return read_sheets(path, _sheets(path, own_sheet), names)
+    text, encoding = dictionary_text(path)
+    if end == ".md":
+        return replace(_markdown(path, text, names), encoding=encoding)
+    return replace(read_dictionary(path, dictionary_rows(text, path), names), encoding=encoding)
+
+
+def _markdown(path: Path, text: str, names: Sequence[str]) -> Dictionary:
+    """Return what tables of variables say, or else sections that each describe one."""
+    sheets = [*markdown_tables(text)]
+    if not any(is_dictionary(rows, names) for _, rows in sheets) and (rows := section_rows(text, names)):
+        return read_dictionary(path, rows, names)
     if not sheets:
         raise cannot_draft(path, "no table in Markdown", "a table with lines of cells: `| variable | label | values |`")
     return read_sheets(path, sheets, names)

@@ -1,18 +1,33 @@
-"""The tables of a text in Markdown: lines of cells between vertical bars, with the nearest heading above."""
+"""The tables of a text in Markdown: lines of cells between vertical bars, with the nearest heading above; and sections
+that each describe one variable, with a table or a list of its codes.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+from crowdgate.review.templates.dictionary_headings import places_of_codes
 
 _HEADING = re.compile(r"#{1,6}\s.*|\*\*[^*]+\*\*:?")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
 """The line below the headings of a table."""
+_POINT = re.compile(r"(?:[-*+]\s+)?(?P<entry>(?<=\s)\S.*|\d{1,4}[.)]\s.*)")
+"""A line of a list, whose number is a code: `- 1: Yes`, `1. Yes`."""
+_LABEL = re.compile(
+    r"\**(?:label|question|description|bezeichnung|libellé|etiqueta)\**\s*:\**\s*(?P<words>[^*|]+)", re.I
+)
+_FIRST = re.compile(r"^\W*(?:(?:variable|column|field|sas|name)\W+){0,3}", re.IGNORECASE)
+"""The words before a name at the start of a line: `**Variable name:** SEX`."""
+_LIST_BEHIND = re.compile(r"(?P<label>[^:=]+):\s*(?P<codes>[^:=]{1,20}=[^:]*?)\.?")
+"""A label with codes and their labels behind it: `Ethnic group: W = White, B = Black`."""
+SECTIONS = ["variable", "label", "values", "value label"]
+"""The headings of the rows that sections become."""
 _BAR = re.compile(r"(?<!\\)\|")
 
 
 def markdown_tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
     """Yield the title and the rows of each table of a text."""
     title, rows = "", list[list[str]]()
-    for line in (each.strip() for each in [*text.splitlines(), ""]):
+    for line in [*_lines(text), ""]:
         if line.startswith("|"):
             rows += [] if _RULE.fullmatch(line) else [_cells(line)]
             continue
@@ -21,6 +36,16 @@ def markdown_tables(text: str) -> Iterator[tuple[str, list[list[str]]]]:
             title, rows = "", []
         if _HEADING.fullmatch(line):
             title = _plain(line.strip("#: "))
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of a text; those of tables begin with a bar, which some writers leave out."""
+    lines = [each.strip() for each in text.splitlines()]
+    for at, line in enumerate(lines):
+        if "|" in line and not line.startswith("|") and _RULE.fullmatch(line):
+            end = next((i for i in range(at, len(lines)) if "|" not in lines[i]), len(lines))
+            lines[max(at - 1, 0) : end] = [f"|{each}" for each in lines[max(at - 1, 0) : end]]
+    return lines
 
 
 def _cells(line: str) -> list[str]:
@@ -33,3 +58,62 @@ def _plain(text: str) -> str:
     lines = (each.strip() for each in re.split(r"<br ?/?>", text))
     text = "\n".join(lines).replace("\\|", "|").replace("\\_", "_")
     return re.sub(r"`([^`]*)`|\*\*([^*]*)\*\*", lambda found: found[1] or found[2] or "", text).strip()
+
+
+def section_rows(text: str, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a data dictionary as sections of a text state them, of which each has the name of a column in
+    its heading, or in a line of its own; none without such sections.
+    """
+    folded = {each.casefold() for each in names}
+    rows = [row for words, block in _sections(text, folded) for row in _section(words, block, folded)]
+    return [SECTIONS, *rows] if rows else []
+
+
+def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the words and the lines of codes of each section: a heading, or a line that begins with the name of another
+    column, begins one.
+    """
+    words, block, name = list[str](), list[str](), ""
+    for line in _lines(text):
+        is_code = line.startswith("|") or bool(_POINT.match(line))
+        own = (
+            "" if is_code else _name_in(line if _HEADING.fullmatch(line) else _FIRST.sub("", line).split(" ")[0], names)
+        )
+        if (name and own.casefold() not in ("", name.casefold())) or (_HEADING.fullmatch(line) and (block or name)):
+            yield words, block
+            words, block, name = [], [], ""
+        name = name or own
+        (block if is_code else words).extend([line] if line else [])
+    yield words, block
+
+
+def _name_in(text: str, names: set[str]) -> str:
+    """Return the first word of a text that is the name of a column; empty if there is none."""
+    tokens = (each.strip(".,:;()[]`*#\"'") for each in text.split())
+    return next((each for each in tokens if each.casefold() in names), "")
+
+
+def _section(words: Sequence[str], block: Sequence[str], names: set[str]) -> Iterator[list[str]]:
+    """Yield the rows of a variable: one with its label, and one for each code."""
+    name = next(filter(None, (_name_in(each, names) for each in words)), "")
+    if not name:
+        return
+    label = _section_label(words, name)
+    table = [_cells(each) for each in block if each.startswith("|") and not _RULE.fullmatch(each)]
+    points = [found["entry"] for each in block if (found := _POINT.match(each))]
+    if not table:
+        told = None if points else _LIST_BEHIND.fullmatch(label)
+        listed = [told["label"], told["codes"]] if told else [label, _plain("\n".join(points))]
+        yield [name, *listed, ""]
+        return
+    at = places_of_codes(table[0]) or (0, 1)
+    codes = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]
+    yield from ([name, label, *each] for each in codes)
+
+
+def _section_label(words: Sequence[str], name: str) -> str:
+    """Return the label of a variable in its section: as it is marked, or beside its name, or else the next line."""
+    marked = next((found["words"] for each in words if (found := _LABEL.search(each))), "")
+    others = (re.sub(rf"[`*#]*{re.escape(name)}[`*]*", "", each, count=1) for each in words)
+    bare = (_plain(each).strip("#*:–—- ") for each in others)
+    return _plain(marked or next((each for each in bare if each), ""))

@@ -1,0 +1,96 @@
+"""The words by which codebooks say that a code stands for no value, or that a cell is empty, in several languages."""
+
+import re
+from collections.abc import Sequence
+
+_UNKNOWN = (
+    r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)|refused?( to answer)?",
+    r"(not |un)answered|no reply",
+    r"not (stated|known|specified|ascertained|reported|recorded|rated|assessed|tested|measured|available|given"
+    r"|disclosed)|undisclosed",
+    r"no (answer|response|data)|unspecified|unrecorded|missing( data)?|unknown|blank|dk|missing/unknown",
+    r"n\.?\s?[ia]\.?( ?u\.?)?|system missing|sys(tem)?miss?",
+    r"(ohne|keine) (angaben?|antwort)|(angabe )?(unbekannt|verweigert)|wei(ß|ss) (ich )?nicht|fehl(end|t)|k\.? ?a\.?",
+    r"nicht (bekannt|angegeben|erhoben|erfasst)|(ne sa(it|is) pas|nsp|sans réponse|inconnue?s?)|indétermin[ée]e?",
+    r"non[ -](réponse|(déclaré|renseigné|précisé|connu|communiqué)e?s?)|refus[ée]?|manquante?",
+    r"n(o|ão) (sabe|contesta|respondeu?|informad[oa]|declarad[oa]|especificad[oa]|responde|conhecid[oa])",
+    r"ns|nc|nr|ns/nc|ns/nr|ignorad[oa]|no consta|se ignora|ignorat[oa]|sconosciut[oa]",
+    r"(sin|sem) (informaci[oó]n|informa[cç][aã]o|dat[oa]s?|resp[uo]\w+)|desco(noc|nhec)id[oa]",
+    r"non (sa|risponde|indicat[oa]|not[oa]|dichiarat[oa]|specificat[oa]|disponibile|rilevat[oa]|rispost[oa])",
+    r"weet (ik )?niet|onbekend|geweigerd|geen (antwoord|opgave)|wil niet zeggen|niet (bekend|ingevuld|opgegeven)",
+    r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukendt|ukjent|okän[dt]?|ikke (be)?svare?t",
+    r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
+    r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
+    r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
+    r"ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
+)
+_NOT_APPLICABLE = (
+    r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
+    r"sans objet|non[ -]concernée?|niet van toepassing|nie dotyczy|no procede|não se aplica|no aplica|non applicabile",
+    r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
+)
+_EMPTY = (
+    r"blancs?|(is |left |if )*(blank|empty)|leer|vide|(é |em |en |in )*(branco|blanco|bianco)",
+    r"vac[ií][oa]|vazi[oa]|vuot[oa]",
+    r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
+)
+_COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
+"""The words for an empty cell that also name a colour."""
+_ENTRY = re.compile(r"(?P<word>[^\s=:]+)\s*(?P<mark>[=:]?)\s*(?P<rest>.*)", re.DOTALL)
+_IF = re.compile(r"(?:if|when|si|se|wenn|falls|als|indien|om|hvis|jeśli|gdy|pokud)\b", re.IGNORECASE)
+_NO_CODE = re.compile(
+    r"[-–—/]|none|no|brak|keine?|nein|aucune?|nessun[oa]?|ingen|geen|ningun[oa]|nenhum|žádné", re.IGNORECASE
+)
+"""The words of a codebook that a column has no missing code."""
+_SPECIAL, _UNANSWERED, _NONE = (
+    re.compile("|".join(each), re.IGNORECASE) for each in ((*_UNKNOWN, *_NOT_APPLICABLE), _UNKNOWN, _EMPTY)
+)
+_OR = re.compile(r"\s+(?:or|oder|ou|o|of|lub|eller|nebo|e|und|and|et|y|i|en|och|og)\s+", re.IGNORECASE)
+
+
+def _wordings(label: str) -> list[str]:
+    """Return the wordings of a label: itself, and those between its strokes."""
+    return [label, *([] if "/" not in label else label.split("/"))]
+
+
+def is_special(label: str) -> bool:
+    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`."""
+    said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in _wordings(label)]
+    return said[0] or (len(said) > 1 and all(said[1:]))
+
+
+def is_unknown(label: str) -> bool:
+    """Return whether a label says that a value is unknown; not that there can be none, as `not applicable` does."""
+    said = [bool(_UNANSWERED.fullmatch(each.strip(" ."))) for each in _wordings(label)]
+    return said[0] or (len(said) > 1 and all(said[1:]))
+
+
+def is_empty(code: str) -> bool:
+    """Return whether a codebook writes this in the place of a code for an empty cell: `blank`, `leer`."""
+    return bool(_NONE.fullmatch(code.strip()))
+
+
+def is_empty_entry(entry: str, entries: Sequence[str]) -> bool:
+    """Return whether an entry of a list is for an empty cell: `leer`, `blank Not asked`, `vide = sans objet`; but not
+    `leer stehend`, nor a town or a colour among other words.
+    """
+    found = _ENTRY.fullmatch(entry.strip())
+    if found is None or not is_empty(found["word"]):
+        return False
+    is_colour, rest = found["word"].casefold() in _COLOURS, found["rest"]
+    if rest and (is_colour or not found["mark"]):
+        return is_special(rest) or bool(_IF.match(rest))
+    are_codes = all(len(each.split()[0]) <= 3 for each in entries if each.split() and each != entry)
+    return bool(rest) or not (found["word"].istitle() or (is_colour and not are_codes))
+
+
+def without_empty(code: str) -> str:
+    """Return a code without the words that an empty cell means the same: `0` of `0 or blank`."""
+    parts = _OR.split(code.strip())
+    filled = [each for each in parts if not is_empty(each)]
+    return filled[0] if len(parts) > 1 and len(filled) == 1 else code
+
+
+def names_no_code(text: str) -> bool:
+    """Return whether words say that there is no missing code."""
+    return bool(_NO_CODE.fullmatch(text.strip()))
