@@ -72,8 +72,7 @@ def test_the_reference_lists_every_planted_fault_with_the_audits_that_see_it() -
 def test_attackers_see_a_planted_fault(
     question: AuditQuestion, fault: PlantedFault, policies: Mapping[AuditQuestion, AttackedPolicy]
 ) -> None:
-    """One audit each: with a power above .99 one of the three is missed once in 30 runs at most; noise alone is not
-    seeded, and none was missed in the long runs."""
+    """One seeded audit each, of a power above .99."""
     with planted(PLANTS[fault.name]):
         assert policies[question].outcome(0) is Outcome.FAIL
 
