@@ -1,4 +1,8 @@
-"""The table of planted faults is true: each audit sees the faults that it names, and no others."""
+"""The table of planted faults is true: each audit sees the faults that it names, and no others.
+
+Long tests play a cell of the table each (10 to 60 CPU seconds), so that they can be run in pieces: `pytest -m soak -s
+tests/audit/test_planted_faults.py -k "inference and tails"`. With `-s` each prints how many plays failed.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
