@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
+from fractions import Fraction
 from functools import partial
 from itertools import product
 from math import prod
@@ -14,8 +15,11 @@ from hypothesis import strategies as st
 
 from crowdgate.accounting import bets
 from crowdgate.accounting.bets import (
+    BETS,
+    EVEN,
     PairedGuesses,
     SeparateGuesses,
+    capital_split,
     difference_limits,
     improvement_limits,
     improvement_p,
@@ -29,6 +33,8 @@ LAWS = [(0.5, 0.0, 0.5), (0.9, 0.05, 0.05), (0.05, 0.05, 0.9), (0.02, 0.0, 0.98)
 VALUES = (0.0, 0.5, 1.0)
 N = 5
 ALPHA = 0.25
+SPLITS = (EVEN, Fraction(3, 4))
+"""Shares of the capital on the largest bet."""
 
 
 Limits = Callable[[Any], tuple[float, float]]
@@ -88,30 +94,46 @@ TRIPLES = ((1.0, 1.0, 0.5), (0.5, 1.0, 0.8), (0.0, 0.25, 0.25))
 @pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_an_improvement_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
-    """Also if a bound on the base's errors is known."""
+    """Also if a bound on the base's errors is known, and if most of the capital is on the largest bet."""
     means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
     truth = (means[0] - means[2]) / (means[1] - means[2])
-    for wrong in (1.0, 0.5):
-        found = missed(law, partial(improvement_of, wrong=wrong), truth, TRIPLES)
+    for wrong, on_largest in product((1.0, 0.5), SPLITS):
+        found = missed(law, partial(improvement_of, wrong=wrong, on_largest=on_largest), truth, TRIPLES)
         assert max(found) <= ALPHA
 
 
-def improvement_of(lines: Any, wrong: float) -> tuple[float, float]:
+def improvement_of(lines: Any, wrong: float, on_largest: Fraction) -> tuple[float, float]:
     attack, predicted, base = np.array(lines).T
-    return improvement_limits(attack, base, predicted, ALPHA, wrong=wrong)
+    return improvement_limits(attack, base, predicted, ALPHA, wrong=wrong, on_largest=on_largest)
+
+
+@pytest.mark.parametrize("on_largest", SPLITS)
+def test_the_capital_is_split_as_stated(on_largest: Fraction) -> None:
+    shares = capital_split(on_largest)
+    assert shares[BETS.argmax()] == on_largest
+    assert shares.sum() == pytest.approx(1, abs=1e-15)
+    assert len({*shares[:-1]}) == 1
+
+
+def test_capital_on_the_largest_bet_needs_fewer_releases_that_agree() -> None:
+    """They exclude a gain of .1 at the least from log(4/3/.05)/log(1 + .95/9) = 32.7 releases on."""
+    agree = [0.5] * 33, [0.5] * 33, [1.0] * 33
+    even, most = (improvement_limits(*agree, 0.05, 1.0, 0.5, split)[1] for split in SPLITS)
+    assert most < 0.1 < even
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("law", LAWS)
 def test_a_difference_of_precisions_lies_outside_as_seldom_as_stated(law: tuple[float, ...]) -> None:
     means = [sum(p * line[at] for p, line in zip(law, TRIPLES, strict=True)) for at in range(3)]
-    found = missed(law, difference_of, (means[0] - means[2]) / means[1], TRIPLES)
-    assert max(found) <= ALPHA
+    for on_largest in SPLITS:
+        found = missed(law, partial(difference_of, on_largest=on_largest), (means[0] - means[2]) / means[1], TRIPLES)
+        assert max(found) <= ALPHA
 
 
-def difference_of(lines: Any) -> tuple[float, float]:
+def difference_of(lines: Any, on_largest: Fraction) -> tuple[float, float]:
     attack, predicted, base = np.array(lines).T
-    return difference_limits(attack, base, predicted, ALPHA)
+    return difference_limits(attack, base, predicted, ALPHA, on_largest=on_largest)
 
 
 def precision_of(lines: Any) -> tuple[float, float]:

@@ -1,5 +1,8 @@
 """Attribute inference on small tables, compared with counting people one by one."""
 
+import subprocess
+import sys
+from ast import literal_eval
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -204,6 +207,24 @@ def test_each_model_finds_what_can_be_found() -> None:
         )
         assert (found.argmax(axis=1) == codes[1]).mean() > 0.85, name
         assert found.sum(axis=1) == pytest.approx(1), name
+
+
+ONE_THREAD = """
+from crowdgate.audit.inference import models
+with models.without_convergence_warnings():
+    pass
+import threadpoolctl
+from sklearn import ensemble
+with models.without_convergence_warnings():
+    print({(each["user_api"], each["num_threads"]) for each in threadpoolctl.threadpool_info()})
+"""
+
+
+@pytest.mark.thorough
+def test_fits_use_one_thread_of_each_library() -> None:
+    """Libraries are looked for once, in a process of its own before the trees' module is loaded."""
+    ended = subprocess.run([sys.executable, "-c", ONE_THREAD], capture_output=True, text=True, check=True)
+    assert literal_eval(ended.stdout) == {("blas", 1), ("openmp", 1)}
 
 
 def test_numbers_are_regressed() -> None:

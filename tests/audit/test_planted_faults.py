@@ -1,4 +1,8 @@
-"""The table of planted faults is true: each audit sees the faults that it names, and no others."""
+"""The table of planted faults is true: each audit sees the faults that it names, and no others.
+
+Long tests play a cell of the table each (10 to 60 CPU seconds), so that they can be run in pieces: `pytest -m soak -s
+tests/audit/test_planted_faults.py -k "inference and tails"`. With `-s` each prints how many plays failed.
+"""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -59,9 +63,7 @@ def test_an_audit_names_each_fault_that_it_can_not_see(question: AuditQuestion) 
 def test_the_reference_lists_every_planted_fault_with_the_audits_that_see_it() -> None:
     guide = (ROOT / "policies" / "reference" / "audits.md").read_text(encoding="utf-8")
     columns = list(AuditQuestion)[3:] + list(AuditQuestion)[:3]
-    rows = [
-        f"| {each.name} | {' | '.join(str(each.releases.get(of, 'no')) for of in columns)} |" for each in PLANTED_FAULTS
-    ]
+    rows = [f"| {each.name} | {' | '.join(each.cell(of) for of in columns)} |" for each in PLANTED_FAULTS]
     head = f"| planted fault | {' | '.join(columns)} |", "| --- | --- | --- | --- | --- | --- |"
     assert "\n".join([*head, *rows, ""]) in guide
 
@@ -72,8 +74,7 @@ def test_the_reference_lists_every_planted_fault_with_the_audits_that_see_it() -
 def test_attackers_see_a_planted_fault(
     question: AuditQuestion, fault: PlantedFault, policies: Mapping[AuditQuestion, AttackedPolicy]
 ) -> None:
-    """One audit each: with a power above .99 one of the three is missed once in 30 runs at most; noise alone is not
-    seeded, and none was missed in the long runs."""
+    """One seeded audit each, of a power above .99."""
     with planted(PLANTS[fault.name]):
         assert policies[question].outcome(0) is Outcome.FAIL
 

@@ -13,6 +13,8 @@ since a case that never occurred may have probability 5/300.
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -23,6 +25,8 @@ Shares = Sequence[float] | Floats
 
 BETS = np.array([0.01, 0.03, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95])
 """Shares of the capital that are at stake."""
+EVEN = Fraction(1, len(BETS))
+"""Share of the capital on the largest bet if it is split evenly over all bets."""
 _ROUNDED = 1e-9
 """Bound on the rounding error of a logarithm of capital: each of up to 10^6 factors has a relative error of 1e-16, and
 there are a few operations more."""
@@ -32,12 +36,21 @@ _NEAR_ENOUGH = 1e-12
 _FARTHEST = 2.0**60
 
 
-def _log_capital(gains: Floats, times: Floats | float = 1.0) -> float:
-    """Return ln of the capital left of 1: the mean over all bets of the product of 1 + bet gain, rounded down. Gains >=
-    -1. Each gain occurs so many times."""
+def _log_capital(gains: Floats, times: Floats | float = 1.0, on_largest: Fraction = EVEN) -> float:
+    """Return ln of the capital left of 1: the weighted mean over all bets of the product of 1 + bet gain, rounded down.
+    Gains >= -1. Each gain occurs so many times. `on_largest` is the share of the capital on the largest bet; the
+    others have equal shares of the rest."""
     logs = (np.log1p(BETS[:, None] * gains[None, :]) * times).sum(axis=1)
     top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).mean())) - _ROUNDED
+    return top + math.log(float((np.exp(logs - top) * capital_split(on_largest)).sum())) - _ROUNDED
+
+
+@cache
+def capital_split(on_largest: Fraction) -> Floats:
+    """Return the share of the capital on each bet: `on_largest` on the largest one, equal shares of the rest on the
+    others."""
+    others = len(BETS) - 1
+    return np.array([float((1 - on_largest) / others)] * others + [float(on_largest)])
 
 
 def _p_value(gains: Floats) -> float:
@@ -65,30 +78,46 @@ def mean_p(values: Shares, least: float) -> float:
     return _p_value(x / (-least * (1 + 2 * _ROUNDED)))
 
 
-def ratio_limits(part: Shares, whole: Shares, alpha: Number, most: float = 1.0) -> tuple[float, float]:
+def ratio_limits(
+    part: Shares, whole: Shares, alpha: Number, most: float = 1.0, on_largest: Fraction = EVEN
+) -> tuple[float, float]:
     """Return (lower, upper) confidence limits of E part / E whole, for identically distributed pairs with 0 <= part <=
-    whole <= most."""
+    whole <= most. The largest bet has the share `on_largest` of the capital."""
     a, p = _within(part, whole, most)
     least = _least(alpha)
-    lower = _last(lambda c: _log_capital((a - c * p) / (c * most)) >= least, 1.0, 0.0)
-    upper = _last(lambda c: _log_capital((c * p - a) / ((1 - c) * most)) >= least, 0.0, 1.0)
+
+    def refuted(gains: Floats) -> bool:
+        return _log_capital(gains, on_largest=on_largest) >= least
+
+    lower = _last(lambda c: refuted((a - c * p) / (c * most)), 1.0, 0.0)
+    upper = _last(lambda c: refuted((c * p - a) / ((1 - c) * most)), 0.0, 1.0)
     return lower, upper
 
 
 def improvement_limits(
-    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0, wrong: float = 1.0
+    attack: Shares,
+    base: Shares,
+    predicted: Shares,
+    alpha: Number,
+    most: float = 1.0,
+    wrong: float = 1.0,
+    on_largest: Fraction = EVEN,
 ) -> tuple[float, float]:
     """Return (lower, upper) confidence limits of (E attack - E base) / (E predicted - E base), for identically
     distributed triples with attack and base from 0 to predicted <= most: the precision improvement of paired
     predictions. `wrong`, above 0, is a known upper bound of predicted - base: the share of all targets on which the
-    base is wrong.
+    base is wrong. The largest bet has the share `on_largest` of the capital.
 
     The improvement lies in (-infinity, 1]; -infinity if the data do not exclude it.
     """
     a, b, p = _paired(attack, base, predicted, most, wrong)
     least, greatest = _least(alpha), min(most, wrong)
-    lower = _last(lambda c: _log_capital(_above(a, b, p, c) / most) >= least, 1.0, -_FARTHEST)
-    upper = _last(lambda c: _log_capital(_below(a, b, p, c, greatest)) >= least, -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+
+    def refuted(gains: Floats) -> bool:
+        return _log_capital(gains, on_largest=on_largest) >= least
+
+    lower = _last(lambda c: refuted(_above(a, b, p, c) / most), 1.0, -_FARTHEST)
+    upper = _last(lambda c: refuted(_below(a, b, p, c, greatest)), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 
@@ -141,12 +170,18 @@ def people_improvement_limits(people: PairedGuesses | SeparateGuesses, alpha: Nu
 
 
 def difference_limits(
-    attack: Shares, base: Shares, predicted: Shares, alpha: Number, most: float = 1.0
+    attack: Shares,
+    base: Shares,
+    predicted: Shares,
+    alpha: Number,
+    most: float = 1.0,
+    on_largest: Fraction = EVEN,
 ) -> tuple[float, float]:
     """Return (lower, upper) confidence limits of (E attack - E base) / E predicted, for identically distributed triples
-    with attack and base from 0 to predicted <= most: the difference of both precisions, in [-1, 1]."""
+    with attack and base from 0 to predicted <= most: the difference of both precisions, in [-1, 1]. The largest bet has
+    the share `on_largest` of the capital."""
     a, b, p = _paired(attack, base, predicted, most, 1.0)
-    lower, upper = ratio_limits((a - b + p) / 2, p, alpha, most)
+    lower, upper = ratio_limits((a - b + p) / 2, p, alpha, most, on_largest)
     return 2 * lower - 1, 2 * upper - 1
 
 

@@ -302,7 +302,7 @@ class InferenceSpec(Strict):
     """
 
     releases: Annotated[Releases | None, _PLAYED] = None
-    """The number of releases of one table that are attacked; by default 300, or 60 of synthetic rows."""
+    """The number of releases of one table that are attacked; by default 300, or 40 of synthetic rows."""
     coverage: Annotated[Rate, ValueField("at how many of the targets inference is audited", any_change)] = Fraction(1)
     """The share of the people that the attacker makes guesses for: 1, 0.1, 0.01 or 0.001."""
     limit: Annotated[

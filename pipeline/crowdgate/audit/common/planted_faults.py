@@ -19,11 +19,19 @@ ATTACKED: Mapping[AuditQuestion, int] = {_SINGLING_OUT: 50, _MEMBERSHIP: 100, _I
 @dataclass(frozen=True)
 class PlantedFault:
     """A fault: its name, what it is a fault of, and the number of releases or trials in which each audit that sees it
-    does so in at least nine of ten plays."""
+    does so in at least nine of ten plays. `sometimes` has the number of ten plays in which another audit saw it, if
+    any did."""
 
     name: str
     subject: str
     releases: Mapping[AuditQuestion, int] = field(default_factory=dict)
+    sometimes: Mapping[AuditQuestion, int] = field(default_factory=dict)
+
+    def cell(self, question: AuditQuestion) -> str:
+        """Return the cell of the table of planted faults for an audit."""
+        if question in self.releases:
+            return str(self.releases[question])
+        return f"no ({self.sometimes[question]} of 10)" if question in self.sometimes else "no"
 
 
 def _drawn(name: str, subject: str, releases: int = 1, *attacked: AuditQuestion) -> PlantedFault:
@@ -41,7 +49,7 @@ PLANTED_FAULTS = (
     _drawn("a third of k", CLASSES),
     _drawn("beta .6 for .3", RATE),
     _drawn("twenty classes published raw", CLASSES, 1, _SINGLING_OUT, _MEMBERSHIP),
-    PlantedFault("90 % of the noise", NOISE, {_LAW: 40}),
+    PlantedFault("90 % of the noise", NOISE, {_LAW: 40}, {_FILES: 6}),
     _drawn("a hash of the id as a column", COLUMNS),
     _drawn("weights of suppressed classes", COLUMNS, 3),
     _drawn("an unpaid margin", CHARGES),

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 
 from crowdgate.accounting.audit_power import holm
-from crowdgate.accounting.bets import difference_limits, improvement_p, ratio_limits
+from crowdgate.accounting.bets import EVEN, difference_limits, improvement_p, ratio_limits
 from crowdgate.audit.common.audit import Options
 from crowdgate.audit.common.findings import (
     NOTHING_PROVEN,
@@ -90,11 +90,13 @@ def _greater(both: Sequence[Measurement | None]) -> Measurement | None:
     return worst(known) if len(known) == 2 else None
 
 
-def estimates(played: InferenceResults, alpha: Fraction, rows: int = 1) -> list[InferenceEstimate]:
+def estimates(
+    played: InferenceResults, alpha: Fraction, rows: int = 1, on_largest: Fraction = EVEN
+) -> list[InferenceEstimate]:
     """Return the estimates for a mechanism: one per secret, group of targets and coverage with enough targets. A target
-    has up to `rows` rows."""
+    has up to `rows` rows. In limits of gains the largest bet has the share `on_largest` of the capital."""
     lines = [(secret, shares) for secret in played.secrets for shares in secret.found if _enough_targets(shares)]
-    return [_estimate(secret, shares, alpha, alpha / len(lines), rows) for secret, shares in lines]
+    return [_estimate(secret, shares, alpha, alpha / len(lines), rows, on_largest) for secret, shares in lines]
 
 
 def _enough_targets(shares: AttackShares) -> bool:
@@ -109,25 +111,25 @@ def estimates_above_baseline(found: Sequence[InferenceEstimate], alpha: Fraction
 
 
 def _estimate(
-    secret: SecretResults, shares: AttackShares, alpha: Fraction, each: Fraction, rows: int
+    secret: SecretResults, shares: AttackShares, alpha: Fraction, each: Fraction, rows: int, on_largest: Fraction
 ) -> InferenceEstimate:
     predicted, attack, of_these, base = np.array(shares.shares).T
     most = shares.coverage
     ps = [improvement_p(attack, right, predicted, most) for right in (of_these, base)]
     both = ((of_these, shares.wrong), (base, shares.wrong_at))
-    people = improvements_for_people(shares, rows, alpha)
+    people = improvements_for_people(shares, rows, alpha, on_largest)
     if shares.both is None:
-        proven = [improvement_of(attack, right, predicted, each, most, wrong) for right, wrong in both]
+        proven = [improvement_of(attack, right, predicted, each, most, wrong, on_largest) for right, wrong in both]
     else:
-        proven = improvements_for_people(shares, rows, each)
+        proven = improvements_for_people(shares, rows, each, on_largest)
     return InferenceEstimate(
         secret=secret.secret, group=shares.group, coverage=shares.coverage, attack=shares.attack,
         baselines=(shares.baseline_of_these, shares.baseline), predicted=float(predicted.mean()),
         precision=_precision(attack, predicted, alpha, most),
         base_of_these=_precision(of_these, predicted, alpha, most), base=_precision(base, predicted, alpha, most),
-        improvement_of_these=improvement_of(attack, of_these, predicted, alpha, most, shares.wrong),
-        improvement=improvement_of(attack, base, predicted, alpha, most, shares.wrong_at),
-        above=_precision_difference(attack, (of_these, base), predicted, alpha, most), p=max(ps),
+        improvement_of_these=improvement_of(attack, of_these, predicted, alpha, most, shares.wrong, on_largest),
+        improvement=improvement_of(attack, base, predicted, alpha, most, shares.wrong_at, on_largest),
+        above=_precision_difference(attack, (of_these, base), predicted, alpha, most, on_largest), p=max(ps),
         proven=min(-math.inf if found is None else float(found.lower) for found in proven),
         outside=shares.outside, for_people=_greater(people),
     )  # fmt: skip
@@ -141,13 +143,13 @@ def _precision(right: Column, predicted: Column, alpha: Fraction, most: float) -
 
 
 def _precision_difference(
-    attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float
+    attack: Column, bases: Sequence[Column], predicted: Column, alpha: Fraction, most: float, on_largest: Fraction
 ) -> Measurement:
     """Return the larger of the differences between the attack's precision and each baseline's, with confidence limits.
     The lower limit fails if one of the two does, so that each has half of the level."""
     values = [float((attack - base).sum() / predicted.sum()) for base in bases]
-    lower = [difference_limits(attack, base, predicted, alpha / 2, most)[0] for base in bases]
-    upper = [difference_limits(attack, base, predicted, alpha, most)[1] for base in bases]
+    lower = [difference_limits(attack, base, predicted, alpha / 2, most, on_largest)[0] for base in bases]
+    upper = [difference_limits(attack, base, predicted, alpha, most, on_largest)[1] for base in bases]
     return Measurement(max(values), max(lower), max(upper))
 
 
@@ -198,7 +200,7 @@ class InferenceFindings(Findings):
 def findings_of(record: InferenceRecord) -> InferenceFindings:
     """Return the findings of a finished inference audit, computed from its record."""
     setting, alpha = record.setting, level(record.attempt)
-    every = estimates(record.policy_results, alpha, setting.rows)
+    every = estimates(record.policy_results, alpha, setting.rows, setting.on_largest_bet)
     coverage = float(setting.coverage)
     gain = worst_figure(every, coverage, setting, lambda each: each.gain)
     judged = tuple(control_result(each) for each in record.played if each.must in ("be caught", "hold"))
@@ -211,7 +213,7 @@ def findings_of(record: InferenceRecord) -> InferenceFindings:
     if limit and setting.ceiling and (ceiling := ceiling_of(record.played, setting)) is not None:
         reasons = (*reasons, could_not_fail(ceiling, setting))
     if silent and not reasons:
-        needed = partial(inference_releases, setting.limit, list(_wrong(record)))
+        needed = partial(inference_releases, setting.limit, list(_wrong(record)), on_largest=setting.on_largest_bet)
         reasons = tuple(too_few_releases(needed, setting.releases, record.attempt)) or (NOTHING_PROVEN,)
     return InferenceFindings(
         outcome=outcome_of(reasons, limit), reasons=reasons, estimates=tuple(every), refuted=above, beyond=beyond,
@@ -366,7 +368,7 @@ def _wrong(record: InferenceRecord) -> Iterator[float]:
 def needed(setting: InferenceSetting, alpha: Fraction, _: object) -> int | None:
     """Return the number of releases with which a harmless mechanism passes an audit at level alpha if baselines are
     wrong for everybody, which needs the fewest; None if no number suffices."""
-    return inference_releases(setting.limit, [float(setting.n)] * len(setting.secrets), alpha)
+    return inference_releases(setting.limit, [float(setting.n)] * len(setting.secrets), alpha, setting.on_largest_bet)
 
 
 def measurement(record: InferenceRecord, said: InferenceFindings, name: str, options: Options) -> Measurement | None:

@@ -9,7 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from crowdgate.accounting.bets import PairedGuesses, SeparateGuesses, improvement_limits, people_improvement_limits
+from crowdgate.accounting.bets import (
+    EVEN,
+    PairedGuesses,
+    SeparateGuesses,
+    improvement_limits,
+    people_improvement_limits,
+)
 from crowdgate.audit.inference.record import AttackShares
 from crowdgate.candidate import Measurement
 from crowdgate.risk.inference import precision_improvement
@@ -18,16 +24,22 @@ Column = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 
 
 def improvement_of(
-    attack: Column, base: Column, predicted: Column, alpha: Fraction, most: float, wrong: float
+    attack: Column,
+    base: Column,
+    predicted: Column,
+    alpha: Fraction,
+    most: float,
+    wrong: float,
+    on_largest: Fraction = EVEN,
 ) -> Measurement | None:
     """Return the improvement of an attack's precision over a baseline's, with confidence limits, from shares per
-    release; None where the baseline was always right."""
+    release; None where the baseline was always right. The largest bet has the share `on_largest` of the capital."""
     value = value_of(attack.sum(), base.sum(), predicted.sum())
     if value is None or wrong <= 0:
         return None
     # the larger of two gains is judged: its lower limit fails if one of the two does
-    lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong)
-    _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong)
+    lower, _ = improvement_limits(attack, base, predicted, alpha / 2, most, wrong, on_largest)
+    _, upper = improvement_limits(attack, base, predicted, alpha, most, wrong, on_largest)
     return Measurement(value, lower, upper)
 
 
@@ -37,15 +49,20 @@ def value_of(attack: float, base: float, predicted: float) -> float | None:
     return None if predicted <= base else precision_improvement(float(attack / predicted), float(base / predicted))
 
 
-def improvements_for_people(shares: AttackShares, rows: int, alpha: Fraction) -> list[Measurement | None]:
+def improvements_for_people(
+    shares: AttackShares, rows: int, alpha: Fraction, on_largest: Fraction = EVEN
+) -> list[Measurement | None]:
     """Return the improvements over both baselines, with limits at level alpha for people like the targets, of whom each
-    has up to `rows` rows. None where the baseline is always right, and in earlier records."""
+    has up to `rows` rows. None where the baseline is always right, and in earlier records. Of releases the largest bet
+    has the share `on_largest` of the capital."""
     if shares.both is None:
         return [None, None]
     predicted, attack, *bases = np.array(shares.shares).T
     both = (bases[0], shares.wrong, _of_these(shares, rows)), (bases[1], shares.wrong_at, _of_as_many(shares, rows))
     return [
-        _for_people(improvement_of(attack, base, predicted, alpha / 2, shares.coverage, wrong), people, alpha)
+        _for_people(
+            improvement_of(attack, base, predicted, alpha / 2, shares.coverage, wrong, on_largest), people, alpha
+        )
         for base, wrong, people in both
     ]
 

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import Any
 
@@ -335,9 +335,17 @@ _EXPECTED = "The max_iter was reached|Objective did not converge|The number of u
 def without_convergence_warnings() -> Iterator[None]:
     """Suppress warnings that a model has not converged, since such a model is still usable, and limit libraries to one
     thread, since processes share the CPUs."""
-    with warnings.catch_warnings(), import_module("threadpoolctl").threadpool_limits(1):
+    with warnings.catch_warnings(), _threads().limit(limits=1):
         warnings.filterwarnings("ignore", message=_EXPECTED)
         yield
+
+
+@cache
+def _threads() -> Any:
+    """Return the controller of all libraries that start threads, which scikit-learn's linear models load. It looks for
+    them once, since that takes as long as a small fit."""
+    library("linear_model")
+    return import_module("threadpoolctl").ThreadpoolController()
 
 
 def library(name: str) -> Any:

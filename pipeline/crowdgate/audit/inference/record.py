@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from crowdgate.accounting.bets import EVEN
 from crowdgate.audit.common.record import AuditSetting, Exact, MechanismResults, RecordedAudit, RecordModel, Share
 from crowdgate.limits import MOST_SECRETS
 
@@ -94,7 +95,8 @@ class InferenceSetting(AuditSetting):
     One table has n units of the population, of up to `rows` rows each, and is released `releases` times; baselines are
     fitted once without each of its `blocks` of units; `coverage` and `limit` are the condition for passing. `known` are
     the known attributes of a target, `secrets` the secret ones with their levels. With `ceiling` an audit that could
-    not have failed can't tell; earlier ones pass.
+    not have failed can't tell; earlier ones pass. `on_largest_bet` is the share of the capital on the largest bet, in
+    limits of gains; even in earlier audits.
     """
 
     question: Literal["inference"] = "inference"
@@ -107,6 +109,7 @@ class InferenceSetting(AuditSetting):
     attacks: tuple[str, ...]
     baselines: tuple[str, ...]
     ceiling: Annotated[bool, Field(exclude_if=lambda judged: not judged)] = False
+    on_largest_bet: Annotated[Exact, Field(gt=0, lt=1, exclude_if=lambda share: share == EVEN)] = EVEN
 
 
 class InferenceRecord(RecordedAudit[InferenceSetting, InferenceResults]):

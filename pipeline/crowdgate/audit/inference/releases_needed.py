@@ -10,12 +10,16 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
+from crowdgate.accounting.bets import EVEN
 from crowdgate.audit.common.releases_needed import releases_needed
 
 
-def inference_releases(limit: Fraction, wrong: Sequence[float], alpha: Fraction) -> int | None:
+def inference_releases(
+    limit: Fraction, wrong: Sequence[float], alpha: Fraction, on_largest: Fraction = EVEN
+) -> int | None:
     """Return the number of releases with which a harmless mechanism passes an inference audit at level alpha; None if
-    no number suffices. `wrong` is, for each secret, the number of targets for whom its baseline is wrong."""
+    no number suffices. `wrong` is, for each secret, the number of targets for whom its baseline is wrong.
+    `on_largest` is the share of the capital on the largest bet."""
     if limit >= 1:
         return 1
-    return releases_needed(float(1 / (1 - limit)), 1 / math.sqrt(max(1.0, min(wrong))), alpha, len(wrong))
+    return releases_needed(float(1 / (1 - limit)), 1 / math.sqrt(max(1.0, min(wrong))), alpha, len(wrong), on_largest)

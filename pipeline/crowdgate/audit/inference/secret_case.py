@@ -124,10 +124,14 @@ class SecretCase:
     def chosen(self, group: int, share: float = 1.0) -> int:
         """Return the index of the baseline with most right guesses on the choosing blocks, if guesses are made for the
         share `share` of a group's targets, and for at least LEAST_CHOOSING of them."""
-        cells = np.ones_like(self.unique_cells) if group == 0 else self.unique_cells
-        few = LEAST_CHOOSING / max(1, self.original.units_in(cells, self.original.choose))
-        at = np.round(min(1.0, max(share, few)), DIGITS)
+        at = np.round(min(1.0, max(share, self._least_shares[group])), DIGITS)
         return int(np.argmax([curve.at(at) for curve in self.choosing[group]]))
+
+    @cached_property
+    def _least_shares(self) -> list[float]:
+        """LEAST_CHOOSING as a share of the targets on the choosing blocks, by groups."""
+        groups = np.ones_like(self.unique_cells), self.unique_cells
+        return [LEAST_CHOOSING / max(1, self.original.units_in(cells, self.original.choose)) for cells in groups]
 
     def equal(self, group: int, share: float) -> float:
         """Return the share of a group's targets for whom the baseline chosen for the coverage `share` is right, at that

@@ -25,6 +25,9 @@ from crowdgate.number_text import rounded, whole
 from crowdgate.policy.policy import AuditSpec
 
 LEAST_UNITS = 200
+ON_LARGEST_BET = Fraction(3, 4)
+"""Share of the capital on the largest bet in limits of gains. The gain of a harmless mechanism is nearly the same in
+every release, and then the largest bet grows fastest."""
 COLUMNS = "the policy's columns as they are"
 MOST_NUMBERS = 30_000_000
 """Greatest number of known tuples times labels of a secret: models hold a number for each."""
@@ -111,6 +114,7 @@ def policy_fields(plan: Plan, spec: AuditSpec, size: int) -> Mapping[str, Any]:
         "secrets": tuple((each.name, each.level.name) for each in secrets_of(plan)),
         "baselines": tuple(name for name, _, _ in BASELINES),
         "controls": tuple(each.name for each in controls_of(plan)), "ceiling": True,
+        "on_largest_bet": ON_LARGEST_BET,
     }  # fmt: skip
 
 
