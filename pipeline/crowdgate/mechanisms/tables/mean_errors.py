@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD, ErrorMethod
 from crowdgate.mechanisms.tables.posterior import posterior
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ class NoisyGroups:
     rate: float
 
 
-def mean_posterior(groups: NoisyGroups) -> tuple[Floats, Floats]:
+def mean_posterior(groups: NoisyGroups, method: ErrorMethod = LATEST_METHOD) -> tuple[Floats, Floats]:
     """Return the centre and the standard error of the true mean of each group, Normal and cut off at the bounds."""
     spread = np.full(groups.counts.size, groups.count_variance)
-    known = posterior(groups.counts.reshape(-1), spread, np.maximum(groups.counts, 0))
+    known = posterior(groups.counts.reshape(-1), spread, np.maximum(groups.counts, 0), method)
     rows = np.maximum(known.mean, _LEAST_ROWS)
     own = _Known(groups, groups.sums.reshape(-1), rows, known.variance)
     centre, variance = own.without_prior()

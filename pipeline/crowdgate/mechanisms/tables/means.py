@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.mechanisms.tables.error_methods import LATEST_METHOD, ErrorMethod
+from crowdgate.mechanisms.tables.error_methods import BY_OTHER_GROUPS, LATEST_METHOD, ErrorMethod
 from crowdgate.mechanisms.tables.mean_errors import NoisyGroups, mean_posterior
 from crowdgate.system import lazy_libraries
 
@@ -74,9 +74,9 @@ def means(
     found = first_order_means(bounds, sums, np.where(few, 0, counts), laws, beta)
     s, n = (np.asarray(each, dtype=np.float64) for each in (sums, counts))
     unit, offset = float(bounds.unit), float(bounds.offset)
-    if method == LATEST_METHOD:
+    if method in BY_OTHER_GROUPS:
         variances = laws[0].variance, laws[1].variance
-        centre, spread = mean_posterior(NoisyGroups(s, n, *variances, bounds.low, bounds.high, float(beta)))
+        centre, spread = mean_posterior(NoisyGroups(s, n, *variances, bounds.low, bounds.high, float(beta)), method)
     else:
         with np.errstate(invalid="ignore", divide="ignore"):
             centre, spread = s / n, found.error / unit
