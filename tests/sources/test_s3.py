@@ -14,7 +14,7 @@ import pytest
 from crowdgate.contracts.contract import Contract, Server
 from crowdgate.errors import CrowdgateError, EnvironmentFault, FileFault
 from crowdgate.histogram import View
-from crowdgate.sources import SOURCES, files, open_source, parquet, s3
+from crowdgate.sources import LOCATION, SOURCES, files, open_source, parquet, s3
 from crowdgate.sources.counting import CountingTask, count_table
 from crowdgate.sources.workers import executor_of
 from tests.sources import s3_server
@@ -137,12 +137,12 @@ def test_an_input_in_place_of_an_object_has_the_delimiter_of_the_contract(
 
 @pytest.mark.parametrize("location", ["bucket//t.csv", "bucket/\0t.csv", f"bucket/{'k' * 1025}", "bu cket/t.csv"])
 def test_a_location_that_names_no_object_is_no_location(location: str) -> None:
-    assert re.fullmatch(s3.LOCATION.pattern, f"s3://{location}") is None
+    assert re.fullmatch(LOCATION.pattern, f"s3://{location}") is None
 
 
 @pytest.mark.parametrize("location", ["bucket", "bucket/", "bucket/a b/é=1/t.csv", f"bucket/{'k' * 1024}"])
 def test_locations_may_have_long_keys_and_any_letters(location: str) -> None:
-    assert re.fullmatch(s3.LOCATION.pattern, f"s3://{location}") is not None
+    assert re.fullmatch(LOCATION.pattern, f"s3://{location}") is not None
 
 
 def test_no_key_and_no_value_of_a_folder_is_in_a_representation(objects: tuple[Objects, str], tmp_path: Path) -> None:

@@ -353,7 +353,7 @@ def _saved_column(cells: Cells) -> dict[str, list[Any]] | Cells:
 
 def restored_column(saved: Mapping[str, Sequence[Any]] | Sequence[Any]) -> Sequence[Any]:
     """Return the cells of a column of a saved state."""
-    return [*map(saved["values"].__getitem__, saved["places"])] if isinstance(saved, dict) else saved
+    return [*map(saved["values"].__getitem__, saved["places"])] if isinstance(saved, Mapping) else saved
 
 
 def _restored_rows(name: str, columns: Sequence[Sequence[Any]]) -> dict[Hashable, Cells]:

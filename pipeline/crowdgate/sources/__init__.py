@@ -14,9 +14,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
 from crowdgate.errors import FileFault
 from crowdgate.sources.files import file_reader
-from crowdgate.sources.s3 import object_reader
 from crowdgate.sources.source import Reader, Source
-from crowdgate.sources.sql.table import database_reader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -48,6 +46,45 @@ def _describe(module: str, function: str) -> HeaderReader:
     return described
 
 
+def _object_reader(
+    form: str,
+    suffixes: tuple[str, ...],
+    make: Callable[[Mapping[str, str]], FileFormat],
+    described: HeaderReader,
+    properties: Mapping[str, ServerSetting] | None = None,
+) -> Reader:
+    """Return the source of objects of one format; its module is imported at the first use."""
+    rule = ServerRule("s3", form, {"location": LOCATION, "endpointUrl": ENDPOINT}, properties or {})
+
+    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> Source:
+        from crowdgate.sources.s3 import open_objects
+
+        return open_objects(contract, needed, path, suffixes, make)
+
+    def header(contract: Contract) -> TableHeader:
+        from crowdgate.sources.s3 import objects_header
+
+        return objects_header(contract, suffixes, described)
+
+    return Reader(f"s3 {form}", rule, (), opened, header)
+
+
+def _database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) -> Reader:
+    """Return the source of a database engine; its modules are imported at the first use."""
+
+    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> Source:
+        from crowdgate.sources.sql.table import open_database
+
+        return open_database(make(), contract, needed, path)
+
+    def header(contract: Contract) -> TableHeader:
+        from crowdgate.sources.sql.table import database_header
+
+        return database_header(make(), contract)
+
+    return Reader(name, rule, (), opened, header)
+
+
 def _sqlite() -> Dialect:
     from crowdgate.sources.sql.sqlite import Sqlite
 
@@ -70,6 +107,15 @@ DECIMAL_MARK = ServerSetting("[.,]", "a point or a comma, the decimal mark of nu
 DAY_FORM = ServerSetting("|".join(map(re.escape, (ISO, *DAYS))), f"one of {', '.join((ISO, *DAYS))}", ISO)
 DELIMITER = ServerSetting(r"[\t ,;:|^~]", "one character that separates cells", ",")
 CSV_PROPERTIES = {"delimiter": DELIMITER, "decimalMark": DECIMAL_MARK, "dayForm": DAY_FORM}
+LONGEST_KEY = 1024
+"""The most characters of the key of an object."""
+_KEY_PART = r"[^/?#\x00-\x1f\x7f\ud800-\udfff]+"
+LOCATION = ServerSetting(
+    rf"s3://[A-Za-z0-9._-]{{1,255}}(?!.{{{LONGEST_KEY + 2}}})(/{_KEY_PART})*/?",
+    "s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all objects below; "
+    f"a key of at most {LONGEST_KEY} characters, without control characters, ?, # and //",
+)
+ENDPOINT = ServerSetting(r"https?://[^/\s?#@]+/?|", "the URL of the store, without user and password", "")
 HOST = ServerSetting(
     r"[A-Za-z0-9._:/-]{1,255}", "the name of a host, or the folder of its socket; no user, no password"
 )
@@ -101,16 +147,16 @@ SOURCES: dict[str, Reader] = {
         file_reader("spss", (".sav", ".zsav", ".por"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
         file_reader("stata", (".dta",), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
         file_reader("sas", (".sas7bdat", ".xpt"), *_STATISTICS, {"path": PATH}, {"values": VALUES}),
-        object_reader("parquet", *_PARQUET),
-        object_reader("csv", *_CSV, CSV_PROPERTIES),
-        object_reader("arrow", *_ARROW),
-        database_reader(ServerRule("local", "sqlite", {"path": PATH}, {}, is_database=True), _sqlite, "sqlite"),
-        database_reader(
+        _object_reader("parquet", *_PARQUET),
+        _object_reader("csv", *_CSV, CSV_PROPERTIES),
+        _object_reader("arrow", *_ARROW),
+        _database_reader(ServerRule("local", "sqlite", {"path": PATH}, {}, is_database=True), _sqlite, "sqlite"),
+        _database_reader(
             ServerRule("duckdb", None, {"database": PATH, "schema": _schema("main")}, {}, is_database=True),
             _duckdb,
             "duckdb",
         ),
-        database_reader(
+        _database_reader(
             ServerRule(
                 "postgres",
                 None,
@@ -156,4 +202,4 @@ def _reader_of(contract: Contract, path: Path | None) -> Reader:
     return found
 
 
-__all__ = ["SOURCES", "Reader", "Source", "open_source"]
+__all__ = ["LOCATION", "SOURCES", "Reader", "Source", "open_source"]

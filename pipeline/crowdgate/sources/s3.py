@@ -17,25 +17,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.sources.files import FileFormat, FileSource, HeaderReader, header_of, open_files
 from crowdgate.sources.locations import Stamp, TableFile, is_of_tools, other_folder, partition, table_files
-from crowdgate.sources.source import Reader
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.sources.table_header import TableHeader
 
-LONGEST_KEY = 1024
-"""The most characters of a key."""
-_PART = r"[^/?#\x00-\x1f\x7f\ud800-\udfff]+"
-LOCATION = ServerSetting(
-    rf"s3://[A-Za-z0-9._-]{{1,255}}(?!.{{{LONGEST_KEY + 2}}})(/{_PART})*/?",
-    "s3://BUCKET/KEY, or s3://BUCKET/PREFIX/ for all objects below; "
-    f"a key of at most {LONGEST_KEY} characters, without control characters, ?, # and //",
-)
-ENDPOINT = ServerSetting(r"https?://[^/\s?#@]+/?|", "the URL of the store, without user and password", "")
 _KEYS = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
 _TOKEN, _REGION = "AWS_SESSION_TOKEN", "AWS_REGION"
 
@@ -94,29 +83,27 @@ def store(endpoint: str) -> Any:
     )
 
 
-def object_reader(
-    form: str,
+def open_objects(
+    contract: Contract,
+    needed: Sequence[str],
+    path: Path | None,
     suffixes: tuple[str, ...],
     make: Callable[[Mapping[str, str]], FileFormat],
-    described: HeaderReader,
-    properties: Mapping[str, ServerSetting] | None = None,
-) -> Reader:
-    """Return a source of objects of one format. A file of this machine in place of the table is read as well."""
-    rule = ServerRule("s3", form, {"location": LOCATION, "endpointUrl": ENDPOINT}, properties or {})
+) -> FileSource:
+    """Open the objects of one format that a contract names, or files of this machine at `path` in their place, to read
+    the columns `needed`."""
+    stated = contract.server.settings
+    found = objects(stated, suffixes) if path is None else table_files(path, suffixes)
+    return open_files(found, make(stated), needed)
 
-    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> FileSource:
-        stated = contract.server.settings
-        found = objects(stated, suffixes) if path is None else table_files(path, suffixes)
-        return open_files(found, make(stated), needed)
 
-    def header(contract: Contract) -> TableHeader:
-        try:
-            return header_of(objects(contract.server.settings, suffixes), described, contract)
-        except EnvironmentFault as error:
-            absent = str(error)
-        raise FileNotFoundError(errno.ENOENT, absent)  # unseen from here: no fault of the contract
-
-    return Reader(f"s3 {form}", rule, (), opened, header)
+def objects_header(contract: Contract, suffixes: tuple[str, ...], described: HeaderReader) -> TableHeader:
+    """Return what is public of the objects that a contract names. Raises OSError if they can't be reached from here."""
+    try:
+        return header_of(objects(contract.server.settings, suffixes), described, contract)
+    except EnvironmentFault as error:
+        absent = str(error)
+    raise FileNotFoundError(errno.ENOENT, absent)  # unseen from here: no fault of the contract
 
 
 def objects(settings: Mapping[str, str], suffixes: tuple[str, ...]) -> list[TableFile]:

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from crowdgate.contracts.contract import Contract, DatabaseTable
-from crowdgate.contracts.servers import ServerRule
 from crowdgate.errors import EnvironmentFault, FileFault
-from crowdgate.sources.source import Batch, Reader, table_changed
+from crowdgate.sources.source import Batch, table_changed
 from crowdgate.sources.sql.dialect import Dialect, Relation, Session, Trouble
 from crowdgate.sources.sql.query import COUNT, Layout, counting_query
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
@@ -98,37 +97,37 @@ class DatabaseSource:
         return _safely(part.dialect, part.layout.table, state)
 
 
-def database_reader(rule: ServerRule, make: Callable[[], Dialect], name: str) -> Reader:
-    """Return the source of a database engine; `make` returns its dialect."""
+def open_database(dialect: Dialect, contract: Contract, needed: Sequence[str], path: Path | None) -> DatabaseSource:
+    """Open the contract's table in the engine of this dialect, or in the file at `path`, to read the columns
+    `needed`."""
+    table = _table(contract)
+    if dialect.extra is not None:
+        need(dialect.extra, "servers", str(next(iter(contract.files), "contract")))
+    settings = dialect.place(contract, path)
+    state = _safely(dialect, table, lambda: dialect.state(settings))
+    layout = _safely(dialect, table, lambda: _layout(dialect, settings, table))
+    _check(dialect, layout, needed)
+    return DatabaseSource((DatabasePart(dialect, settings, layout, state),))
 
-    def opened(contract: Contract, needed: Sequence[str], path: Path | None) -> DatabaseSource:
-        dialect, table = make(), _table(contract)
-        if dialect.extra is not None:
-            need(dialect.extra, "servers", str(next(iter(contract.files), "contract")))
-        settings = dialect.place(contract, path)
-        state = _safely(dialect, table, lambda: dialect.state(settings))
-        layout = _safely(dialect, table, lambda: _layout(dialect, settings, table))
-        _check(dialect, layout, needed)
-        return DatabaseSource((DatabasePart(dialect, settings, layout, state),))
 
-    def header(contract: Contract) -> TableHeader:
-        dialect, table = make(), _table(contract)
-        if dialect.extra is not None and find_spec(dialect.extra.module) is None:
-            raise FileNotFoundError(errno.ENOENT, f"{dialect.extra.title} is not installed")
-        settings = dialect.place(contract, None)
-        is_server = dialect.state(settings) is None  # a file that is elsewhere is no fault of the contract
-        try:
-            layout = _troubled(dialect, lambda: _layout(dialect, settings, table))
-        except _Unreadable as error:
-            trouble = error.trouble
-        else:
-            _check(dialect, layout, ())
-            return TableHeader(table.name, "the catalogue", tuple(_header_columns(dialect, layout, contract)))
-        if is_server and trouble in _FREE_TO_RETRY:
-            raise FileNotFoundError(errno.ENOENT, str(trouble))
-        raise FileFault(f"{table.name}: {trouble}")
-
-    return Reader(name, rule, (), opened, header)
+def database_header(dialect: Dialect, contract: Contract) -> TableHeader:
+    """Return what is public of the contract's table. Raises FileFault if there is none, OSError if it can't be reached
+    from here."""
+    table = _table(contract)
+    if dialect.extra is not None and find_spec(dialect.extra.module) is None:
+        raise FileNotFoundError(errno.ENOENT, f"{dialect.extra.title} is not installed")
+    settings = dialect.place(contract, None)
+    is_server = dialect.state(settings) is None  # a file that is elsewhere is no fault of the contract
+    try:
+        layout = _troubled(dialect, lambda: _layout(dialect, settings, table))
+    except _Unreadable as error:
+        trouble = error.trouble
+    else:
+        _check(dialect, layout, ())
+        return TableHeader(table.name, "the catalogue", tuple(_header_columns(dialect, layout, contract)))
+    if is_server and trouble in _FREE_TO_RETRY:
+        raise FileNotFoundError(errno.ENOENT, str(trouble))
+    raise FileFault(f"{table.name}: {trouble}")
 
 
 def _table(contract: Contract) -> DatabaseTable:
