@@ -33,7 +33,7 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "tables_by_published_numbers": tables_workshop,
     "tables_by_groups": lambda root: tables_workshop(root, **GROUPED),
     "tables_by_other_groups": tables_workshop,
-    "tables_by_expected_counts": tables_workshop,
+    "tables_by_some_cells": tables_workshop,
 }
 BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 

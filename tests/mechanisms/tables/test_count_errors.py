@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from crowdgate.arrays import Floats, Integers
+from crowdgate.mechanisms.tables import posterior as posteriors
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
-from crowdgate.mechanisms.tables.posterior import expected_counts, others_expected, posterior
+from crowdgate.mechanisms.tables.posterior import expected_counts, posterior
 from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles
 from tests.benchmarks.coverage import Case, numpy_noise
@@ -149,31 +150,47 @@ def test_tables_of_one_attribute_beside_a_sparse_one_have_the_errors_that_occur(
     assert 0.945 < np.sqrt(squares[0] / squares[1]) < 1.055
 
 
-# Seeded; N = 24 releases of 6 tables of 484 cells, 800 and more a stratum: a ratio has a standard error of .02. Rule:
-# 10 % and two of these. Of values up to 1 standard error it is 1.20 with the method before, by groups of cells.
-@pytest.mark.thorough
+def table_of_parts(size: int, seed: int) -> tuple[Floats, Floats]:
+    """Return the true counts and the noisy ones, of standard deviation 5, of size^3 cells: most are small."""
+    random = np.random.default_rng(seed)
+    a, b, c = (random.dirichlet(np.full(size, 0.3)) for _ in range(3))
+    true = random.poisson(np.multiply.outer(np.multiply.outer(a, b), c) * 128 * size**2).astype(np.float64)
+    return true, true + np.rint(random.normal(0, 5, true.shape))
+
+
+def test_errors_of_all_cells_at_once_are_those_of_some_at_a_time() -> None:
+    true, noisy = table_of_parts(20, 1)
+    given = noisy, np.full(true.size, 25.0), np.maximum(noisy, 0)
+    earlier, present = posterior(*given, "by other groups"), posterior(*given)
+    np.testing.assert_allclose(present.mean, earlier.mean, atol=1e-9)
+    np.testing.assert_allclose(present.variance, earlier.variance, atol=1e-9, rtol=1e-9)
+
+
 @pytest.mark.statistical
-def test_sparse_tables_of_uneven_margins_have_the_errors_that_occur() -> None:
-    random, squares = np.random.default_rng(1), np.zeros((3, 2))
-    ones = tuple(ContingencyTable({name: "exact"}) for name in ("pay", "hours", "town"))
-    mechanism = plan(
-        (*ones, ContingencyTable(dict.fromkeys(("hours", "pay", "town"), "exact"))), "0.5", noise="gaussian"
-    )
-    for _ in range(6):
-        shares = [random.dirichlet(np.ones(11)) for _ in range(2)]
-        pay_and_hours = [random.choice(11, 2000, p=each) for each in shares]
-        rows = np.column_stack([random.integers(0, 2, 2000), random.integers(0, 4, 2000), *pay_and_hours])
-        people = counted(mechanism, rows.tolist())
-        true = mechanism.true_answers(people)[3]
-        for _ in range(4):
-            noisy = mechanism.protect(people, None, numpy_noise(random))
-            cells = cells_of(consistent_answers(mechanism, noisy, TENTH)[3])
-            stratum = np.searchsorted([0.0, 1.0, 3.0], cells.value / cells.standard_error)
-            for at in range(3):
-                inside = stratum == at
-                squares[at] += [np.square(each[inside]).sum() for each in (cells.error, cells.value - true)]
-    ratios = np.sqrt(squares[:, 0] / squares[:, 1])
-    assert (np.abs(ratios - 1) < 0.14).all(), ratios
+def test_mixtures_from_some_cells_of_a_large_table_have_the_errors_that_occur(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors stated for values in each range, learnt from one cell in four, are within 8 % of those that occur: over
+    eight tables of 8,000 cells the ratios vary by about 2.5 % from seed to seed. Learnt from one column alone, as by a
+    step of 20 through the table, they are .6 to .73 for values above 0."""
+    monkeypatch.setattr(posteriors, "_LEARNT", 2000)
+    sums = np.zeros((3, 2))
+    for seed in range(8):
+        true, noisy = table_of_parts(20, seed)
+        values = np.maximum(noisy, 0).ravel()
+        found = posterior(noisy, np.full(true.size, 25.0), np.maximum(noisy, 0))
+        for at, inside in enumerate((values == 0, (values > 0) & (values <= 15), values > 15)):
+            off = np.square(found.mean - true.ravel())[inside].sum()
+            sums[at] += off, found.variance[inside].sum()
+    np.testing.assert_allclose(np.sqrt(sums[:, 1] / sums[:, 0]), 1, atol=0.08)
+
+
+@pytest.mark.parametrize("number", [1, 999, 1000, 1001, 12_345, 1_000_000])
+def test_about_the_same_number_of_cells_is_chosen_of_all_large_tables(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(posteriors, "_LEARNT", 1000)
+    chosen = posteriors._chosen_cells(number)
+    assert len(chosen) == pytest.approx(min(number, 1000), rel=0.01)
+    assert len(np.unique(chosen % 20)) == min(number, 20)
 
 
 def test_an_impossible_estimate_still_has_a_finite_error() -> None:
@@ -186,18 +203,6 @@ def test_expected_counts_are_products_of_margins() -> None:
     assert expected_counts(np.array([[6.0, 2.0], [3.0, 1.0]])) == pytest.approx(np.array([[6.0, 2.0], [3.0, 1.0]]))
     assert expected_counts(np.array([1.0, 3.0])).tolist() == [2.0, 2.0]
     assert np.isfinite(expected_counts(np.zeros((2, 2)))).all()
-
-
-def test_expected_counts_by_others_do_not_depend_on_the_cell_itself() -> None:
-    """In a table of two attributes, the other cells of its row and of its column, over all cells outside both."""
-    table = np.random.default_rng(4).poisson(20, (8, 9)).astype(np.float64)
-    others = np.delete(table[0], 1).sum() * np.delete(table[:, 1], 0).sum()
-    due = others / np.delete(np.delete(table, 0, 0), 1, 1).sum()
-    for own in (0.0, 20.0, 90.0):
-        table[0, 1] = own
-        assert others_expected(table, (1.0, 1.0, 1.0))[0, 1] == pytest.approx(due, rel=0.01)
-    assert (others_expected(table, (0.0, 0.0, 0.0)) == expected_counts(table)).all()
-    assert np.isfinite(others_expected(np.zeros((3, 3)), (1.0, 1.0, 1.0))).all()
 
 
 def test_a_sample_adds_the_variance_of_sampling() -> None:

@@ -15,7 +15,7 @@ from crowdgate.kinds.tables.manifest_fields import TableFields, TablesMechanism
 from crowdgate.mechanisms.tables.accuracy import is_trustworthy
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
-from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD, LATEST_METHOD, ErrorMethod
+from crowdgate.mechanisms.tables.error_methods import BY_OTHER_GROUPS, FIRST_METHOD, ErrorMethod
 from crowdgate.mechanisms.tables.means import first_order_means, means
 from crowdgate.noisy_counts.manifest_fields import GridFields
 from crowdgate.noisy_counts.recount import CountCells
@@ -178,7 +178,7 @@ def ratio_problems(table: pa.Table, mechanism: TablesMechanism, queries: Sequenc
     grid = mechanism.queries[queries[0]].grid
     assert grid is not None, "the queries of a mean have grids"
     laws = mechanism.law(queries[0]), mechanism.law(queries[1])
-    recomputed = mechanism.errors != LATEST_METHOD or held.all()
+    recomputed = mechanism.errors not in BY_OTHER_GROUPS or held.all()
     if mechanism.errors is None:
         found = first_order_means(grid, steps[0], steps[1], laws, mechanism.beta)
     else:

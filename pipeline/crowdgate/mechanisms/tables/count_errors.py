@@ -111,7 +111,7 @@ class _Posteriors:
         for at in sorted(range(len(self.tables)), key=lambda at: -self.tables[at].values.size):
             table = self.tables[at]
             margins, alone = self._margins(at)
-            own = posterior(table.estimates, alone, table.values, self.method, self._own_parts(at))
+            own = posterior(table.estimates, alone, table.values, self.method)
             out[at] = self._nearest(at, before, _with_margins(own, table, margins))
             before[at] = own, float(alone.mean())
         return [out[at] for at in range(len(self.tables))]
@@ -122,8 +122,7 @@ class _Posteriors:
         groups = (*ranks[:place], 0, *ranks[place + 1 :])
         margins, alone = self._margins(at)
         rest = [each for each in margins if not refines(each.ranks, groups)]
-        own = posterior(table.estimates, alone, table.values, self.method, self._own_parts(at))
-        own = _with_margins(own, table, rest)
+        own = _with_margins(posterior(table.estimates, alone, table.values, self.method), table, rest)
         spread = _with_margins(Posterior(mean, alone), table, rest).variance
         return BinPosterior(mean, own.variance, spread, self._variance(groups))
 
@@ -144,16 +143,6 @@ class _Posteriors:
             _Margin(self._lattice.cells(table.axes, own), size, _others(variance, each * mean), own)
             for own, size, each, variance in known
         ], alone
-
-    def _own_parts(self, at: int) -> list[float]:
-        """Return the parts that the cells' own noise has in the margin of each axis of a table, and in the total."""
-        table, ranks, places = self.tables[at], self._ranks[at], list(self._lattice.nestings)
-        parts = []
-        for axis in [*map(places.index, table.axes), None]:
-            margin = tuple(rank if place == axis else 0 for place, rank in enumerate(ranks))
-            cells = table.values.size / self._lattice.size(margin)
-            parts.append(min(self._variance(margin) / (cells * table.drawn), 1.0))
-        return parts
 
     def _variance(self, margin: Ranks) -> float:
         """Return the mean variance of the cells of a margin, or a bound on it: that of the sum of independent cells."""

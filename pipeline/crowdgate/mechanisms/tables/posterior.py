@@ -2,18 +2,14 @@
 
 The prior is estimated from the table itself: a mixture of 0 and of uniform distributions on overlapping intervals, from
 0 to a_1 and to a_2, from a_1 to a_3, from a_2 to a_4 and so on. Intervals that all begin at 0 (Stephens 2017) would
-expect too many small counts where hardly any cell is empty: errors of values near 0 would be too small there.
-
-The ends a are multiples of the cell's expected count, the product of the table's published margins, so that all cells
-have one mixture. Knowledge of margins (`count_errors`) moves the cells of a row together: without expected counts in
-the prior it moves the cells with much noise. Earlier methods had one mixture for each of eight groups of cells with
-like expected counts: errors of values of 3 to 10 standard errors were .87 to .93 of those that occur in sparse tables.
+expect too many small counts where hardly any cell is empty: errors of values near 0 would be too small there. The
+weights differ between groups of cells whose expected counts, products of the table's published
+margins, are alike. A group of few cells takes its weights mostly from the whole table.
 
 The prior of a cell is that of the other cells. With its own estimate in the prior, a cell of a small table would take
 its noise for knowledge: errors of values near 0 were .56 to .83 of those that occur in tables of one attribute.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,18 +20,18 @@ from crowdgate.system import lazy_libraries
 
 _LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
 """Groups of cells: the expected count is about `_RATIO` to the power -4 to 3 times the standard error."""
+_GROUPS = _HIGHEST - _LOWEST + 1
 _FEW = 5.0
 """The weight of the whole table's mixture in a group, in cells."""
 _HALVINGS = 2
 """The least interval is half of a standard error, halved so often: nearly empty cells of sparse tables."""
-_LEAST = 2.0 ** -(_HALVINGS + 1)
-"""The least interval, in standard errors."""
-_LEAST_EXPECTED = 2.0**-6
-"""The least expected count, in standard errors. With one eighth, errors were 1.11 times those that occur in a table
-where most values of each column have no rows; below this number they hardly change."""
 _ROUNDS = 50
-_ROUNDS_OF_OTHERS = 8
-"""Rounds of expected counts that depend on each other: their number is fixed, as verification repeats them."""
+_LEARNT = 1 << 16
+"""The number of cells, about, from which the mixtures of a larger table are learnt: a weight of 1 % in all cells is
+then known to within 4 %."""
+_CELLS_AT_ONCE = 1 << 12
+_GOLDEN = 2654435769
+"""2^32 divided by the golden ratio."""
 _FARTHEST = 30.0
 """Estimates further below 0, in standard errors, are taken for this far: no release has them."""
 
@@ -53,41 +49,85 @@ class Posterior:
 
 
 def posterior(
-    estimates: Floats, variance: Floats, values: Integers | Floats, method: ErrorMethod = LATEST_METHOD,
-    own: Sequence[float] = (),
-) -> Posterior:  # fmt: skip
+    estimates: Floats, variance: Floats, values: Integers | Floats, method: ErrorMethod = LATEST_METHOD
+) -> Posterior:
     """Return the posterior of each cell. `estimates` are unbiased with errors of this `variance` (flat, above 0);
-    `values` are the published counts, in the table's shape; `own` as in `others_expected`."""
+    `values` are the published counts, in the table's shape."""
     deviation = np.sqrt(variance)
     u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
+    intervals, groups = _intervals(u, deviation, method), _groups(values, deviation)
     if method == LATEST_METHOD:
-        expected = np.maximum(others_expected(values, own).reshape(-1), deviation * _LEAST_EXPECTED)
-        likelihoods, means, squares = _components(u, deviation, *_parts_of_expected(u, deviation, expected))
-        shares = _responsibility(likelihoods, _weights_by_others(likelihoods, _weights(likelihoods, 2 * _ROUNDS)))
-    else:
-        likelihoods, means, squares = _components(u, deviation, *_intervals(u, deviation, method))
-        shares = _shares(likelihoods, _groups(values, deviation), by_others=method in BY_OTHER_CELLS)
+        return _by_some_cells(u, deviation, intervals, groups)
+    likelihoods, means, squares = _components(u, deviation, *intervals)
+    return _moments(_shares(likelihoods, groups, by_others=method in BY_OTHER_CELLS), means, squares)
+
+
+def _by_some_cells(u: Floats, deviation: Floats, intervals: tuple[Floats, Floats], groups: Integers) -> Posterior:
+    """Return the posterior of each cell, computed for some cells at a time. The mixtures of a very large table are
+    learnt from some cells that stand for all."""
+    learnt = _chosen_cells(u.size)
+    likelihoods = _components(u[learnt], deviation[learnt], *intervals)[0]
+    mixtures = _Mixtures.learnt(likelihoods, groups[learnt], u.size / learnt.size)
+    parts = []
+    for start in range(0, u.size, _CELLS_AT_ONCE):
+        part = slice(start, start + _CELLS_AT_ONCE)
+        likelihoods, means, squares = _components(u[part], deviation[part], *intervals)
+        parts.append(_moments(mixtures.shares(likelihoods, groups[part]), means, squares))
+    return Posterior(np.concatenate([each.mean for each in parts]), np.concatenate([each.variance for each in parts]))
+
+
+def _moments(shares: Floats, means: Floats, squares: Floats) -> Posterior:
     mean = np.einsum("ij,ij->i", shares, means)
     return Posterior(mean, np.maximum(np.einsum("ij,ij->i", shares, squares) - np.square(mean), 0))
 
 
-def others_expected(values: Integers | Floats, own: Sequence[float] = ()) -> Floats:
-    """Return the expected counts, each without what the noise of the cell itself adds to the margin of each axis and to
-    the total: the parts `own`, in this order (default: nothing). A cell is replaced by what is expected of it, as if
-    its own count were missing."""
-    found, total, table = expected_counts(values), max(float(values.sum()), 1.0), values.astype(np.float64)
-    if values.ndim < 2 or not any(own):
-        return found
-    axes = [tuple(other for other in range(values.ndim) if other != axis) for axis in range(values.ndim)]
-    margins = [table.sum(axis=others, keepdims=True) for others in axes]
-    for _ in range(_ROUNDS_OF_OTHERS):
-        change = found - table
-        whole = np.maximum(total + own[-1] * change, 1.0)
-        found = whole
-        for margin, part in zip(margins, own, strict=False):
-            found = found * np.maximum(margin + part * change, 0) / whole
-        found = np.minimum(found, total)
-    return found
+def _chosen_cells(number: int) -> Integers:
+    """Return the places of all cells, or of about `_LEARNT` of more: those whose multiple of the golden ratio has a
+    small fractional part, which lines up with the shape of no table."""
+    places = np.arange(number, dtype=np.uint64)
+    fractions = (places * np.uint64(_GOLDEN)) % np.uint64(1 << 32)
+    return np.flatnonzero(fractions <= np.uint64(_LEARNT * (1 << 32) // max(number, _LEARNT))).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class _Mixtures:
+    """The weights of the components in the whole table and in each group of cells (rows), and the expected numbers of
+    cells of each component, likewise."""
+
+    whole: Floats
+    cells: Floats
+    of_group: Floats
+    cells_of_group: Floats
+
+    @classmethod
+    def learnt(cls, likelihoods: Floats, groups: Integers, times: float) -> "_Mixtures":
+        """Return the mixtures of cells that count so many `times`: by expectation and maximisation, first for the whole
+        table, then for all groups at once."""
+        number = likelihoods.shape[1]
+        whole = np.full(number, 1 / number)
+        for _ in range(_ROUNDS):
+            whole = _normal(times * _responsibility(likelihoods, whole).sum(axis=0) + 1 / number)
+        cells = times * _responsibility(likelihoods, whole).sum(axis=0)
+        order = np.argsort(groups, kind="stable")
+        own, starts, place = _runs(groups[order])
+        sorted_ones, local = likelihoods[order], np.tile(whole, (len(own), 1))
+
+        def sums() -> Floats:
+            return np.asarray(times * np.add.reduceat(_responsibility(sorted_ones, local[place]), starts, axis=0))
+
+        for _ in range(_ROUNDS):
+            local = _normal(sums() + _FEW * whole)
+        of_group, cells_of_group = np.tile(whole, (_GROUPS, 1)), np.zeros((_GROUPS, number))
+        of_group[own], cells_of_group[own] = local, sums()
+        return cls(whole, cells, of_group, cells_of_group)
+
+    def shares(self, likelihoods: Floats, groups: Integers) -> Floats:
+        """Return the posterior probability of each component for each cell, with the weights of its group without what
+        the cell itself added to them."""
+        own = _responsibility(likelihoods, self.of_group[groups])
+        others = np.maximum(self.cells - _responsibility(likelihoods, self.whole), 0)
+        whole = _normal(others + 1 / likelihoods.shape[1])
+        return _responsibility(likelihoods, np.maximum(self.cells_of_group[groups] - own, 0) + _FEW * whole)
 
 
 def expected_counts(values: Integers | Floats) -> Floats:
@@ -101,16 +141,6 @@ def expected_counts(values: Integers | Floats) -> Floats:
         others = tuple(other for other in range(values.ndim) if other != axis)
         out = out * (values.sum(axis=others, keepdims=True) / total)
     return out
-
-
-def _parts_of_expected(u: Floats, deviation: Floats, expected: Floats) -> tuple[Floats, Floats]:
-    """Return the lower and the upper ends of the uniform distributions of each cell (rows): the same multiples of its
-    expected count for all cells, in steps of sqrt(2), from `_LEAST` for the greatest expected count to above all
-    estimates."""
-    least = _LEAST * float((deviation / expected).min())
-    greatest = float(((np.maximum(u, 0) + 4 * deviation) / expected).max())
-    ends = least * np.sqrt(2) ** np.arange(3 + int(np.ceil(2 * np.log2(greatest / least))))
-    return expected[:, None] * np.concatenate([[0.0, 0.0], ends[:-2]]), expected[:, None] * ends
 
 
 def _intervals(u: Floats, deviation: Floats, method: ErrorMethod) -> tuple[Floats, Floats]:
@@ -154,7 +184,10 @@ def _shares(likelihoods: Floats, groups: Integers, *, by_others: bool) -> Floats
     """Return the posterior probability of each component for each cell, with the weights of its group: by expectation
     and maximisation, first for the whole table, then for all groups at once. `by_others` leaves out what the cell
     itself added to the weights."""
-    weights = _weights(likelihoods, _ROUNDS)
+    parts = likelihoods.shape[1]
+    weights = np.full(parts, 1 / parts)
+    for _ in range(_ROUNDS):
+        weights = _normal(_responsibility(likelihoods, weights).sum(axis=0) + 1 / parts)
     order = np.argsort(groups, kind="stable")
     own, starts, place = _runs(groups[order])
     sorted_ones, local = likelihoods[order], np.tile(weights, (len(own), 1))
@@ -163,27 +196,12 @@ def _shares(likelihoods: Floats, groups: Integers, *, by_others: bool) -> Floats
         local = _normal(added + _FEW * weights)
     own_shares, found = _responsibility(sorted_ones, local[place]), np.empty_like(likelihoods)
     if by_others:
+        of_whole = _responsibility(sorted_ones, weights)
         others = np.add.reduceat(own_shares, starts, axis=0)[place] - own_shares
-        of_others = _weights_by_others(sorted_ones, weights)
+        of_others = _normal(np.maximum(of_whole.sum(axis=0) - of_whole, 0) + 1 / parts)
         own_shares = _responsibility(sorted_ones, np.maximum(others, 0) + _FEW * of_others)
     found[order] = own_shares
     return found
-
-
-def _weights(likelihoods: Floats, rounds: int) -> Floats:
-    """Return the weights of the components in all cells, by expectation and maximisation, with one more cell in which
-    all are equally probable."""
-    parts = likelihoods.shape[1]
-    weights = np.full(parts, 1 / parts)
-    for _ in range(rounds):
-        weights = _normal(_responsibility(likelihoods, weights).sum(axis=0) + 1 / parts)
-    return weights
-
-
-def _weights_by_others(likelihoods: Floats, weights: Floats) -> Floats:
-    """Return for each cell the weights without what the cell itself added to them."""
-    own = _responsibility(likelihoods, weights)
-    return _normal(np.maximum(own.sum(axis=0) - own, 0) + 1 / likelihoods.shape[1])
 
 
 def _runs(groups: Integers) -> tuple[Integers, Integers, Integers]:
