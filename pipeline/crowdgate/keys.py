@@ -19,6 +19,8 @@ Sums = npt.NDArray[Any]
 """Sums of counts, in the counts' own type of integers or a wider one."""
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
+_LENGTH_OF_RUN = 64
+"""Sorted runs of at least this length, on average, are merged."""
 _BITS = 62
 """The most bits of a tuple with its count in one number, so that the number after the last one exists, too."""
 
@@ -126,7 +128,7 @@ def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyInte
     for width in widths[1:]:
         numbers <<= width
         numbers |= words.pop(0)
-    numbers.sort()
+    _sort(numbers)
     found = [np.empty(len(numbers), dtype=each) for each in types]
     held = first = 0
     while first < len(numbers):
@@ -139,6 +141,12 @@ def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyInte
     # a view holds the memory of all: not worth it of a small part
     *distinct, sums = (column[:held] if 2 * held > len(column) else column[:held].copy() for column in found)
     return tuple(distinct), sums
+
+
+def _sort(numbers: Integers) -> None:
+    """Sort in place: a few sorted runs by merging them, in a fifth of the time."""
+    runs = 1 + np.count_nonzero(numbers[1:] < numbers[:-1])
+    numbers.sort(kind="stable" if _LENGTH_OF_RUN * runs < len(numbers) else "quicksort")
 
 
 def _end_of_run(numbers: Integers, end: int, bits: int) -> int:
