@@ -27,6 +27,7 @@ Subsampler = Callable[[Integers], Integers]
 FEW_CELLS = 1 << 12
 CELLS_PER_ROW = 8
 """Up to so many possible tuples for each row, a counter for each tuple is quicker than sorting."""
+_STRETCH = 1 << 18
 LEAST_PENDING = 1 << 20
 """New keys are merged once they are as many as this, and as the merged ones."""
 
@@ -222,12 +223,8 @@ class SparseCounter:
 
     def add(self, batch: Records) -> None:
         """Count the rows of a batch that are part of the table."""
-        columns = (
-            retained_values(lookup_of(batch.columns[name], level)[batch.columns[name].indices], batch.keep)
-            for name, level in self.view.levels.items()
-        )
         rows = batch.rows if batch.keep is None else int(np.count_nonzero(batch.keep))
-        self._pending.append(self._packing.pack(columns, rows))
+        self._pending.append(self._packing.pack(level_codes(batch, self.view), rows))
         self._pending_counts.append((rows, batch.retained_counts))
         self._waiting += rows
         if self._waiting >= max(LEAST_PENDING, len(self._merged[1])):
@@ -273,6 +270,18 @@ def _joined_counts(parts: list[Integers]) -> Integers:
     return together
 
 
+def level_codes(batch: Records, view: View) -> Iterator[Codes]:
+    """Yield the level codes of each of a view's columns, of the rows that are part of the table. A level with one code
+    has no array of codes: `Packing.pack` needs none."""
+    for name, level in view.levels.items():
+        column = batch.columns[name]
+        yield (
+            np.zeros(0, dtype=np.int32)
+            if len(level) == 1
+            else retained_values(lookup_of(column, level)[column.indices], batch.keep)
+        )
+
+
 def lookup_of(column: Column, level: Level) -> Codes:
     """Return the level code of each entry of a column's lookup, or of each domain code if it has no lookup."""
     return level.codes if column.lookup is None else level.codes[column.lookup]
@@ -294,6 +303,14 @@ def collapse(
     return Histogram(names, sizes, packing.unpack(words), added)
 
 
+def of_words(names: tuple[str, ...], sizes: tuple[int, ...], words: Sequence[Word], counts: AnyIntegers) -> Histogram:
+    """Return the histogram of packed tuples that may repeat: equal tuples become one, their counts are added."""
+    if prod(sizes) <= min(DENSE_CELLS, max(FEW_CELLS, len(counts))):
+        return _of_cells(names, sizes, words[0], counts)  # one word, the number of the cell
+    distinct, sums = collapsed(words, counts.astype(np.int64))
+    return Histogram(names, sizes, Packing.of(sizes).unpack(distinct), sums)
+
+
 def _collapse_dense(
     names: tuple[str, ...], sizes: tuple[int, ...], codes: Sequence[AnyIntegers], counts: Integers
 ) -> Histogram:
@@ -301,8 +318,14 @@ def _collapse_dense(
     key = np.zeros(len(counts), dtype=np.int64)
     for column, size in zip(codes, sizes, strict=True):
         key = key * size + column
+    return _of_cells(names, sizes, key, counts)
+
+
+def _of_cells(names: tuple[str, ...], sizes: tuple[int, ...], key: AnyIntegers, counts: AnyIntegers) -> Histogram:
     totals = np.zeros(prod(sizes), dtype=np.int64)
-    np.add.at(totals, key, counts)
+    for start in range(0, len(key), _STRETCH):
+        part = slice(start, start + _STRETCH)
+        np.add.at(totals, key[part].astype(np.intp, copy=False), counts[part].astype(np.int64, copy=False))
     cells = np.flatnonzero(totals)
     return Histogram(names, sizes, tuple(np.unravel_index(cells, sizes)) if sizes else (), totals[cells])
 

@@ -19,6 +19,8 @@ Sums = npt.NDArray[Any]
 """Sums of counts, in the counts' own type of integers or a wider one."""
 WORD_LIMIT = (1 << 63) - 1
 _STRETCH = 1 << 18
+_LENGTH_OF_RUN = 64
+"""Sorted runs of at least this length, on average, are merged."""
 _BITS = 62
 """The most bits of a tuple with its count in one number, so that the number after the last one exists, too."""
 
@@ -46,16 +48,19 @@ class Packing:
         return self.pack(iter([np.zeros(0, dtype=np.int64)] * sum(map(len, self.spans))), 0)
 
     def pack(self, columns: Iterator[AnyIntegers], rows: int) -> tuple[Word, ...]:
-        """Return the words of `rows` tuples of codes, which are given column by column: one array for each word."""
+        """Return the words of `rows` tuples of codes, which are given column by column: one array for each word.
+        Columns of size 1 are not read."""
         return tuple(self._word(span, columns, rows) for span in self.spans)
 
     def _word(self, span: tuple[int, ...], columns: Iterator[AnyIntegers], rows: int) -> Word:
         # mixed radix, the first column the most significant
-        word = np.zeros(rows, dtype=np.int64)
+        word = np.zeros(rows, dtype=_type_for(prod(span)))
         for size in span:
-            word *= size
-            word += next(columns)
-        return word.astype(_type_for(prod(span)), copy=False)
+            codes = next(columns)
+            if size > 1:
+                word *= size
+                np.add(word, codes, out=word, casting="unsafe")
+        return word
 
     def unpack(self, words: Iterable[Word]) -> tuple[AnyIntegers, ...]:
         """Return the columns of codes that these words hold, each in the smallest type of integers for its codes."""
@@ -117,13 +122,13 @@ def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyInte
     """Return what `collapsed` returns, by sorting numbers instead of places: the bits of a tuple's words, and last
     those of its count. `widths` are their numbers of bits. The list of words is empty afterwards.
     """
-    numbers = words[0].astype(np.int64)
-    for word, width in zip([*words[1:], counts], widths[1:], strict=True):
-        numbers <<= width
-        numbers |= word
-    numbers.sort()
     types = [*(word.dtype for word in words), _type_of_sums(counts)]
-    words.clear()
+    words.append(counts)
+    numbers = words.pop(0).astype(np.int64)
+    for width in widths[1:]:
+        numbers <<= width
+        numbers |= words.pop(0)
+    _sort(numbers)
     found = [np.empty(len(numbers), dtype=each) for each in types]
     held = first = 0
     while first < len(numbers):
@@ -136,6 +141,12 @@ def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyInte
     # a view holds the memory of all: not worth it of a small part
     *distinct, sums = (column[:held] if 2 * held > len(column) else column[:held].copy() for column in found)
     return tuple(distinct), sums
+
+
+def _sort(numbers: Integers) -> None:
+    """Sort in place: a few sorted runs by merging them, in a fifth of the time."""
+    runs = 1 + np.count_nonzero(numbers[1:] < numbers[:-1])
+    numbers.sort(kind="stable" if _LENGTH_OF_RUN * runs < len(numbers) else "quicksort")
 
 
 def _end_of_run(numbers: Integers, end: int, bits: int) -> int:

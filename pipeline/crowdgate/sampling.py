@@ -110,7 +110,9 @@ def _chained_ids(cipher: CipherContext, people: Any) -> Draws:
 
 
 def _encrypted(cipher: CipherContext, blocks: Draws) -> Draws:
-    return np.frombuffer(cipher.update(blocks.tobytes()), dtype="<u8").reshape(-1, 2).copy()
+    encrypted = np.empty((len(blocks) + 1, 2), dtype="<u8")  # one block more: the library asks for space
+    cipher.update_into(blocks.view(np.uint8).data, encrypted.view(np.uint8).data)
+    return encrypted[:-1]
 
 
 def seed(key: SecretKey, number: int = 0) -> bytes:

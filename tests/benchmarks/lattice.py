@@ -30,7 +30,7 @@ from tests.benchmarks.options import DATA, parse
 ADULT = "arx_adult_30162.csv.gz"
 K, BETA = 69, Fraction(1, 2)
 SOME = 60
-LIMITS = {"adult": 1.0, "generated": 10.0}
+LIMITS = {"adult": 0.7, "generated": 7.0}
 SHAPES = {
     "sex": (2, 1),
     "age": (74, 16, 8, 4, 1),

@@ -233,6 +233,8 @@ HALF_QUOTED = [
     b'"a"b,1',
     b'"","',
     b'"a",1\n"b,2\n"c",3',
+    b'a,1\nb,"\n',
+    b'a,"1"\r\n\r\nb,"2\r\n\r\n',
 ]
 
 

@@ -4,6 +4,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -20,7 +21,7 @@ from hypothesis import strategies as st
 from crowdgate.histogram import Column, Histogram, Records, View
 from crowdgate.sampling import _PERSONS, SecretKey, row_draws
 from crowdgate.sources import people
-from crowdgate.sources.people import RowsByPerson, bounded_histogram, count_people, merge_people, smallest
+from crowdgate.sources.people import RowsByPerson, bounded_histogram, merge_people, people_of, smallest
 from tests.core_strategies import level_of
 from tests.examples import examples
 
@@ -45,7 +46,11 @@ def batch(rows: Sequence[Row], keep: Sequence[bool] | None = None) -> tuple[Any,
 
 
 def counted(*parts: Sequence[Row]) -> RowsByPerson:
-    return merge_people([count_people(VIEW, [batch(part)]) for part in parts])
+    return merge_people([people_of(VIEW, [batch(part)]) for part in parts])
+
+
+def counted_cells(cells: Any, records: Records) -> RowsByPerson:
+    return merge_people([people_of(VIEW, [(cells, records)])])
 
 
 def listed(found: Histogram) -> dict[tuple[int, int], int]:
@@ -101,7 +106,7 @@ def test_every_choice_of_a_persons_rows_is_equally_likely(
 
 def test_rows_that_cleaning_drops_take_no_place_but_their_people_are_known() -> None:
     rows: list[Row] = [(b"p", 0, 0), (b"p", 1, 0), (b"q", 2, 0), (None, 3, 0)]
-    found = count_people(VIEW, [batch(rows, [False, True, False, True])])
+    found = counted_cells(*batch(rows, [False, True, False, True]))
     assert listed(bounded_histogram(found, 1, KEY)) == {(1, 0): 1}
     assert (found.named, sorted(found.ids.to_pylist())) == (3, [b"p", b"q"])
 
@@ -125,14 +130,14 @@ TYPES = {
 @pytest.mark.parametrize("kind", TYPES)
 def test_a_person_may_be_named_by_any_type_that_has_a_text(kind: str) -> None:
     _, records = batch([(None, 0, 0), (None, 1, 0), (None, 2, 0), (None, 3, 0)])
-    found = count_people(VIEW, [(TYPES[kind], records)])
+    found = counted_cells(TYPES[kind], records)
     assert (len(found.ids), found.named, bounded_histogram(found, 1, KEY).rows) == (2, 3, 2)
 
 
 def test_a_person_is_the_same_where_one_null_turned_ids_into_floats() -> None:
     _, records = batch([(None, 0, 0), (None, 0, 0)])
     parts = [pa.array([7, 8]), pa.array([7.0, float("nan")]), pa.array(["7", "07"])]
-    found = merge_people([count_people(VIEW, [(cells, records)]) for cells in parts])
+    found = merge_people([people_of(VIEW, [(cells, records)]) for cells in parts])
     assert sorted(found.ids.to_pylist()) == [b"07", b"7", b"8"]
 
 
@@ -156,7 +161,7 @@ ONE_PERSON = {
 
 @pytest.mark.parametrize("case", ONE_PERSON)
 def test_a_person_is_the_same_whatever_type_a_file_gives_its_id(case: str) -> None:
-    found = merge_people([count_people(VIEW, [(cells, rows_alike(len(cells)))]) for cells in ONE_PERSON[case]])
+    found = merge_people([people_of(VIEW, [(cells, rows_alike(len(cells)))]) for cells in ONE_PERSON[case]])
     assert len(found.ids) == 1
     assert bounded_histogram(found, 1, KEY).rows == 1
 
@@ -164,8 +169,27 @@ def test_a_person_is_the_same_whatever_type_a_file_gives_its_id(case: str) -> No
 @pytest.mark.parametrize(("kind", "digits"), [(pa.float16(), 11), (pa.float32(), 24), (pa.float64(), 53)])
 def test_an_id_that_its_type_may_have_merged_with_another_names_nobody(kind: pa.DataType, digits: int) -> None:
     cells = pa.array([2.0**digits - 1, 2.0**digits, -(2.0**digits), 2.0 ** (digits + 1)]).cast(kind)
-    found = count_people(VIEW, [(cells, rows_alike(4))])
+    found = counted_cells(cells, rows_alike(4))
     assert (found.ids.to_pylist(), found.named) == ([str(2**digits - 1).encode()], 1)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    parts=st.lists(st.lists(st.tuples(st.none() | st.integers(3, 9), st.booleans()), max_size=8), max_size=3),
+    step=st.sampled_from([1, 2, 1 << 40]),
+)
+def test_people_with_faults_are_marked_whatever_the_gaps_between_their_ids(
+    parts: list[list[tuple[int | None, bool]]], step: int
+) -> None:
+    made, marked = [people_of(VIEW, [], ("x", "y"))], set()
+    for part in parts:
+        ids, faults = [person and step * person for person, _ in part], [fault for _, fault in part]
+        records = replace(rows_alike(len(part)), invalid={"x": np.array(faults, dtype=np.bool_)})
+        made.append(people_of(VIEW, [(pa.array(ids, pa.int64()), records)], ("x", "y")))
+        marked |= set(itertools.compress(ids, faults))
+    found = merge_people(made)
+    wanted = sorted(person for person in marked if person is not None)
+    assert [found.ids.filter(pa.array(line)).to_pylist() for line in found.faults] == [wanted, wanted, []]
 
 
 def rows_alike(rows: int) -> Records:
@@ -251,12 +275,13 @@ def test_whole_numbers_are_numbered_alike_whether_they_lie_close_or_far_apart(
     parts = data.draw(st.lists(st.lists(values, min_size=1, max_size=30), min_size=1, max_size=3))
     cells = [pa.array(part, pa.from_numpy_dtype(kind)) for part in parts]
     made = [people._numbered([each]) for each in cells]
-    merged, places = people._places([each for each, _ in made])
-    assert merged.to_pylist() == sorted({value for part in parts for value in part if value is not None})
-    for part, (own, numbers), at in zip(parts, made, places, strict=True):
+    numbering = people._numbering([own for own, _ in made])
+    ids = numbering.ids.to_pylist()
+    assert ids == sorted({value for part in parts for value in part if value is not None})
+    for part, (own, numbers), at in zip(parts, made, numbering.numbers, strict=True):
         known = [None if number < 0 else own[number].as_py() for number in numbers.tolist()]
         assert known == part
-        assert merged.take(pa.array(at)).to_pylist() == own.to_pylist()
+        assert [ids[place] for place in numbering.places(at)] == own.to_pylist()
 
 
 def test_a_draw_depends_on_key_person_tuple_and_copy_and_on_nothing_else() -> None:

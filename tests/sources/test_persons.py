@@ -16,7 +16,7 @@ from crowdgate.planning.bundle import KNOWN
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.counting import CountingTask, PartialCounts, histograms
 from crowdgate.sources.facts import TableFacts
-from crowdgate.sources.people import count_people, merge_people
+from crowdgate.sources.people import merge_people, people_of
 from crowdgate.sources.persons import person_entries, row_view
 
 CONTRACT = """\
@@ -87,7 +87,7 @@ def batch(persons: Sequence[Person]) -> tuple[pa.Array, Records]:
 
 def tables(contract: Contract, views: dict[str, View], persons: Sequence[Person]) -> dict[str, Histogram]:
     finest = joint(views.values())
-    counted = merge_people([count_people(row_view(contract, finest), [batch(persons)])])
+    counted = merge_people([people_of(row_view(contract, finest), [batch(persons)])])
     task = CountingTask(contract, finest.names, views)
     return dict(histograms(PartialCounts(TableFacts(), {}, counted), task, KEY))
 
@@ -116,7 +116,7 @@ def every_person(days: Sequence[int], most: int) -> list[Person]:
 def test_every_value_of_a_person_is_that_of_its_definition(contract: Contract) -> None:
     view = view_of(contract, **dict.fromkeys(EXPECTED, "exact"))
     persons = every_person((0, 2, 3), 2)
-    counted = merge_people([count_people(row_view(contract, view), [batch(persons)])])
+    counted = merge_people([people_of(row_view(contract, view), [batch(persons)])])
     of, codes, counts = person_entries(counted, contract, view)
     assert of.tolist() == list(range(len(persons)))
     assert set(counts.tolist()) == {1}
@@ -155,8 +155,8 @@ def test_a_person_whose_rows_differ_is_left_out_where_invalid_cells_are_dropped(
 def test_values_do_not_depend_on_the_division_of_a_persons_rows_into_parts(contract: Contract) -> None:
     view = view_of(contract, **dict.fromkeys(EXPECTED, "exact"))
     person: Person = ((0, 1, 3), (1, 0, 0), (2, 1, 2))
-    whole = merge_people([count_people(row_view(contract, view), [batch([person])])])
-    parts = merge_people([count_people(row_view(contract, view), [batch([(row,)])]) for row in person])
+    whole = merge_people([people_of(row_view(contract, view), [batch([person])])])
+    parts = merge_people([people_of(row_view(contract, view), [batch([(row,)])]) for row in person])
     for one, other in zip(
         person_entries(whole, contract, view)[1], person_entries(parts, contract, view)[1], strict=True
     ):

@@ -16,7 +16,7 @@ from crowdgate.histogram import Column, Histogram, Records, View, joint, merge, 
 from crowdgate.sampling import SecretKey
 from crowdgate.sources.encode import EncodedColumn, encode
 from crowdgate.sources.facts import TableFacts
-from crowdgate.sources.people import RowsByPerson, bounded_entries, bounded_histogram, count_people, merge_people
+from crowdgate.sources.people import RowsByPerson, bounded_entries, bounded_histogram, merge_people, people_of
 from crowdgate.sources.persons import person_entries, person_histogram, row_view
 from crowdgate.sources.source import Batch, Source, TablePart, table_changed
 
@@ -135,7 +135,7 @@ def _count_part(part: TablePart, task: CountingTask, progress: Progress | None) 
     facts, person = TableFacts(), task.contract.unit.person
     assert person is not None, "only these tables are counted part by part"
     cells = ((batch.cells[person], found) for batch, found in records(part, task, facts, progress))
-    return PartialCounts(facts, {}, count_people(_row_view(task), cells, task.watched))
+    return PartialCounts(facts, {}, people_of(_row_view(task), cells, task.watched))
 
 
 def _row_view(task: CountingTask) -> View:
@@ -163,11 +163,13 @@ def _empty_partial(task: CountingTask) -> PartialCounts:
     """Return the PartialCounts of no rows."""
     if task.contract.unit.person is None:
         return PartialCounts(TableFacts(), scan([], task.views))
-    return PartialCounts(TableFacts(), {}, count_people(_row_view(task), [], task.watched))
+    return PartialCounts(TableFacts(), {}, people_of(_row_view(task), [], task.watched))
 
 
 def _size(partial: PartialCounts) -> int:
-    return sum(map(len, partial.histograms.values())) + (len(partial.people.counts) if partial.people else 0)
+    people = partial.people
+    held = 0 if people is None else max(len(people.counts), len(people.ids))
+    return sum(map(len, partial.histograms.values())) + held
 
 
 def added(partials: list[PartialCounts]) -> PartialCounts:

@@ -97,8 +97,10 @@ def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Bl
         return _by_lines(block.splitlines(), delimiter, width, wanted)
     if _QUOTE not in block:
         return _plain(block, delimiter, width, wanted)
-    cells = _by_arrow(block, delimiter, width, wanted, quote=True) if _every_quote_closes(block, delimiter) else None
-    if cells is not None:
+    # without its last line ends, which an open quote would take into its cell
+    cells = _by_arrow(block.rstrip(b"\r\n"), delimiter, width, wanted, quote=True)
+    # Arrow has fewer rows than lines where a quoted cell goes on in the next line
+    if cells is not None and all(len(column) == _lines(block) for column in cells[:1]):
         return Block(cells, 0)
     lines = block.splitlines()
     plain = _plain(b"\n".join(line for line in lines if _QUOTE not in line), delimiter, width, wanted)
@@ -107,19 +109,11 @@ def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Bl
     return Block(tuple(both), plain.ragged + quoted.ragged)
 
 
-def _every_quote_closes(block: bytes, delimiter: str) -> bool:
-    """Return whether every quote opens at a cell's start and closes at its end on the same line, without a quote
-    between.
-    """
+def _lines(block: bytes) -> int:
+    """Return the number of lines that are not empty."""
     data = np.frombuffer(block, dtype=np.uint8)
-    quotes = np.flatnonzero(data == ord(_QUOTE))
-    if len(quotes) % 2:
-        return False
-    ends = (data == ord("\n")) | (data == ord("\r"))
-    edges = np.concatenate([[True], ends | (data == ord(delimiter)), [True]])
-    opening, closing = quotes[::2], quotes[1::2]
-    line = np.searchsorted(np.flatnonzero(ends), quotes)
-    return bool((edges[opening] & edges[closing + 2] & (line[::2] == line[1::2])).all())
+    ends = np.flatnonzero((data == ord("\n")) | (data == ord("\r")))
+    return int(np.count_nonzero(np.diff(ends, prepend=-1, append=len(data)) > 1))
 
 
 def _plain(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Block:

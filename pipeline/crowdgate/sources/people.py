@@ -1,6 +1,6 @@
 """The bound on rows per person: a random subset of each person's rows is retained, chosen by secret numbers.
 
-Rows are counted by person and tuple, part by part, and the counts of all parts merged. Then each row of a person with
+Rows are read part by part, and those of many parts counted together by person and tuple. Then each row of a person with
 too many rows gets a number from its person, its tuple and its index among the person's equal rows. The rows with the
 smallest numbers are retained. So neither the order of rows nor the division into parts matters.
 """
@@ -18,16 +18,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crowdgate.arrays import AnyIntegers, Bools, Codes, Integers
-from crowdgate.histogram import Histogram, Records, View, collapse, lookup_of, retained_values
+from crowdgate.histogram import Histogram, Records, View, level_codes, of_words
 from crowdgate.keys import Packing, Word, collapsed
 from crowdgate.limits import LONGEST_ID
 from crowdgate.sampling import Draws, SecretKey, row_draws
 from crowdgate.sources.encode import is_text, plain, shortened, texts
 from crowdgate.system.arrow_memory import system_memory_pool
+from crowdgate.system.freed_memory import return_freed_memory
 
 NOBODY = -1
 _SLICE = 1 << 16
-_ENTRIES = 1 << 19
+_ENTRIES = 1 << 15
 """Entries whose rows are chosen at once, unless one person has more."""
 _SPREAD = 4
 """Numbers are dense up to this many possible ones for each that occurs."""
@@ -42,6 +43,8 @@ class RowsByPerson:
     `ids` are the distinct usable ids of all rows, also of those that cleaning drops: whole numbers of one type, or
     bytes. `named` is the number of rows that have one. `faults` marks the ids with an invalid cell in any of these
     rows: its first line in any column, then one line for each of the `watched` ones. Confidential, like all counts.
+
+    Rows that are not `merged` yet are in the order of the table: an id, or a tuple of a person, can occur repeatedly.
     """
 
     view: View
@@ -52,15 +55,20 @@ class RowsByPerson:
     named: int
     watched: tuple[str, ...]
     faults: Bools
+    merged: bool = True
 
     @cached_property
     def rows(self) -> Integers:
         """The number of rows of each of `ids` that cleaning retains."""
-        return np.bincount(self.of, self.counts, len(self.ids)).astype(np.int64)
+        found = np.zeros(len(self.ids), dtype=np.int64)
+        for first, last in pairwise(_stretches(self.of)):
+            owner = self.of[first:last]
+            found[owner[0] : owner[-1] + 1] = np.bincount(owner - owner[0], self.counts[first:last])
+        return found
 
 
-def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
-    """Return the rows of some batches, counted by person and tuple; each batch comes with the cells of its person
+def people_of(view: View, batches: Iterable[tuple[Any, Records]], watched: tuple[str, ...] = ()) -> RowsByPerson:
+    """Return the rows of some batches with their people, not merged yet; each batch comes with the cells of its person
     column.
 
     Rows without a usable id are left out.
@@ -68,12 +76,12 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     packing, cells, keeps, start = Packing.of(view.sizes), [], [], 0
     faulty: list[list[AnyIntegers]] = [[] for _ in range(1 + len(watched))]
     tuples: list[tuple[Word, ...]] = [packing.empty()]
-    rows_each = [np.zeros(0, dtype=np.int64)]
+    rows_each: list[AnyIntegers] = [np.zeros(0, dtype=np.int8)]
     for ids, records in batches:
         cells.append(ids if pa.types.is_integer(ids.type) else _as_bytes(ids))
-        rows_each.append(np.ones(records.rows, dtype=np.int64) if records.counts is None else records.counts)
+        rows_each.append(np.ones(records.rows, dtype=np.int8) if records.counts is None else records.counts)
         keeps.append(np.ones(records.rows, dtype=np.bool_) if records.keep is None else records.keep)
-        tuples.append(packing.pack(_codes(view, records), int(np.count_nonzero(keeps[-1]))))
+        tuples.append(packing.pack(level_codes(records, view), int(np.count_nonzero(keeps[-1]))))
         for line, names in zip(faulty, (records.invalid, *((name,) for name in watched)), strict=True):
             line += [start + np.flatnonzero(records.invalid[name]) for name in names if name in records.invalid]
         start += records.rows
@@ -82,14 +90,16 @@ def count_people(view: View, batches: Iterable[tuple[Any, Records]], watched: tu
     # only rows that cleaning retains, and that have a usable id, are counted
     keep = np.concatenate([np.zeros(0, dtype=np.bool_), *keeps])
     each = np.concatenate(rows_each)
-    of, words = numbers[keep], tuple(np.concatenate(parts) for parts in zip(*tuples, strict=True))
-    stays = of != NOBODY
-    rows = tuple(word[stays] for word in words)
-    (of, *words_), counts = collapsed((of[stays], *rows), each[keep][stays])
-    named = int(each[numbers != NOBODY].sum())
-    return RowsByPerson(
-        view, names, of, tuple(words_), _narrow(counts), named, watched, _people_marks(faulty, numbers, len(names))
-    )
+    has_id = numbers != NOBODY
+    stays = has_id[keep]
+    words = tuple(_where(stays, np.concatenate(parts)) for parts in zip(*tuples, strict=True))
+    of, counts = _where(keep & has_id, numbers), _narrow(_where(keep & has_id, each))
+    faults, named = _people_marks(faulty, numbers, len(names)), int(_where(has_id, each).sum(dtype=np.int64))
+    return RowsByPerson(view, names, of, words, counts, named, watched, faults, merged=False)
+
+
+def _where(marks: Bools, values: AnyIntegers) -> AnyIntegers:
+    return values if marks.all() else values[marks]
 
 
 def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people: int) -> Bools:
@@ -104,36 +114,39 @@ def _people_marks(lines: Sequence[Sequence[AnyIntegers]], numbers: Codes, people
     return marks[:, :-1]
 
 
-def _codes(view: View, records: Records) -> Iterator[Codes]:
-    for name, level in view.levels.items():
-        column = records.columns[name]
-        yield retained_values(lookup_of(column, level)[column.indices], records.keep)
-
-
 def merge_people(parts: list[RowsByPerson]) -> RowsByPerson:
     """Return the rows of all parts (at least one), counted by person and tuple over the whole table. The list of parts
     is empty afterwards, so that their memory is free where nothing else holds them."""
     parts[:] = [part for part in parts if part.named or len(part.ids)] or parts[:1]
-    if len(parts) == 1:
+    if len(parts) == 1 and parts[0].merged:
         return parts.pop()
-    ids, *columns, counts, faults = _together(parts)
     view, watched, named = parts[0].view, parts[0].watched, sum(part.named for part in parts)
-    parts.clear()  # the memory of the parts and their columns is needed to sort
-    (of, *words), counts = collapsed((columns.pop(0) for _ in range(len(columns))), counts)
-    return RowsByPerson(view, ids, of, tuple(words), _narrow(counts), named, watched, faults)
+    ids, people = [part.ids for part in parts], [part.of for part in parts]
+    marks, counts = [part.faults for part in parts], np.concatenate([part.counts for part in parts])
+    columns = [list(words) for words in zip(*(part.words for part in parts), strict=True)]
+    parts.clear()  # each array is freed once it is read, as sorting needs the memory
+    numbering = _numbering(ids)
+    faults = _faults(marks, numbering)
+    columns.insert(0, [numbering.numbers.pop(0)[people.pop(0)] for _ in range(len(people))])
+    (of, *words), sums = collapsed(_joined(columns), counts)
+    places = numbering.places(of)
+    return RowsByPerson(view, numbering.ids, places, tuple(words), _narrow(sums), named, watched, faults)
 
 
-def _together(parts: Sequence[RowsByPerson]) -> list[Any]:
-    """Return the ids of all parts, one after another the people, words and counts of their entries, and the marks of
-    people with faults, which a fault in any part gives them."""
-    ids, numbers = _places([part.ids for part in parts])
-    pairs = list(zip(numbers, parts, strict=True))
-    faults = np.zeros((len(parts[0].faults), len(ids)), dtype=np.bool_)
-    for places, part in pairs:
-        faults[:, places] |= part.faults
-    of = np.concatenate([places[part.of] for places, part in pairs])
-    columns = zip(*([*part.words, part.counts] for part in parts), strict=True)
-    return [ids, of, *map(np.concatenate, columns), faults]
+def _joined(columns: list[list[AnyIntegers]]) -> Iterator[AnyIntegers]:
+    while columns:
+        joined = np.concatenate(columns.pop(0))
+        return_freed_memory()  # the arrays of the parts are too small to be returned one by one
+        yield joined
+
+
+def _faults(marks: Sequence[Bools], numbering: "_Numbering") -> Bools:
+    """Return the marks of the people with faults, which a fault in any part gives them."""
+    faults = np.zeros((len(marks[0]), len(numbering.ids)), dtype=np.bool_)
+    for numbers, part in zip(numbering.numbers, marks, strict=True):
+        for line, found in zip(faults, part, strict=True):
+            line[numbering.places(numbers[np.flatnonzero(found)])] = True
+    return faults
 
 
 def _narrow(counts: AnyIntegers) -> AnyIntegers:
@@ -148,8 +161,7 @@ def bounded_histogram(people: RowsByPerson, most: int, key: SecretKey) -> Histog
     counts = _retained(people, most, key)
     stays = counts > 0
     # person ids are dropped
-    words, sums = collapsed((word[stays] for word in people.words), counts[stays].astype(np.int64))
-    return collapse(people.view.names, people.view.sizes, Packing.of(people.view.sizes).unpack(words), sums)
+    return of_words(people.view.names, people.view.sizes, [word[stays] for word in people.words], counts[stays])
 
 
 def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[AnyIntegers, list[AnyIntegers], Integers]:
@@ -163,21 +175,14 @@ def bounded_entries(people: RowsByPerson, most: int, key: SecretKey) -> tuple[An
 
 
 def _retained(people: RowsByPerson, most: int, key: SecretKey) -> AnyIntegers:
-    """Return the number of retained rows of each entry."""
-    # which entries are of a person with too many rows
-    over = (people.rows > most)[people.of]
-    counts = people.counts.copy()
-    counts[over] = _chosen(people, np.flatnonzero(over), most, key)
-    return counts
-
-
-def _chosen(people: RowsByPerson, entries: AnyIntegers, most: int, key: SecretKey) -> AnyIntegers:
-    """Return the number of retained rows of each of these entries: each person retains the `most` rows with the
-    smallest draws.
-    """
-    edges = _stretches(people.of[entries])
-    found = [_chosen_of(people, entries[first:last], most, key) for first, last in pairwise(edges)]
-    return np.concatenate([people.counts[:0], *found])
+    """Return the number of retained rows of each entry: each person retains the `most` rows with the smallest draws."""
+    retained = people.counts.copy()
+    for first, last in pairwise(_stretches(people.of)):
+        owner, counts = people.of[first:last] - people.of[first], people.counts[first:last]
+        # the entries of people with too many rows
+        entries = first + np.flatnonzero((np.bincount(owner, counts) > most)[owner])
+        retained[entries] = _chosen_of(people, entries, most, key)
+    return retained
 
 
 def _stretches(owner: AnyIntegers) -> list[int]:
@@ -210,7 +215,19 @@ def _chosen_of(people: RowsByPerson, entries: AnyIntegers, most: int, key: Secre
 
 def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
     """Return marks of each owner's `most` smallest draws; among equal draws, the first ones."""
-    order = _by_owner_and_draw(owner, draws)
+    # both in one number, with the first bits of each draw: draws that share them are rare
+    bits = int(owner.max(initial=0)).bit_length()
+    both = (owner.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | (draws >> np.uint64(bits))
+    ordered = np.sort(both)
+    if (ordered[1:] == ordered[:-1]).any():
+        return _first_in_order(owner, np.lexsort((draws, owner)), most)
+    rows = np.bincount(owner)
+    last = ordered[np.cumsum(rows) - rows + np.minimum(rows, most) - 1]  # the largest number that each owner retains
+    marks: Bools = both <= last[owner]
+    return marks
+
+
+def _first_in_order(owner: AnyIntegers, order: AnyIntegers, most: int) -> Bools:
     sorted_owner = owner[order]
     # the place at `most` before, where it has the same owner, has taken the last of its places
     late = np.zeros(len(owner), dtype=np.bool_)
@@ -218,16 +235,6 @@ def smallest(owner: AnyIntegers, draws: Draws, most: int) -> Bools:
     marked = np.ones(len(owner), dtype=np.bool_)
     marked[order[late]] = False
     return marked
-
-
-def _by_owner_and_draw(owner: AnyIntegers, draws: Draws) -> AnyIntegers:
-    """Return the indices that sort by owner, then by draw; equal draws of an owner stay in their order."""
-    # both in one number, with the first bits of each draw: draws that share them are rare
-    bits = int(owner.max()).bit_length() if len(owner) else 0
-    both = (owner.astype(np.uint64) << np.uint64(64 - bits) if bits else np.uint64(0)) | (draws >> np.uint64(bits))
-    order: AnyIntegers = np.argsort(both)
-    both = both[order]
-    return np.lexsort((draws, owner)) if (both[1:] == both[:-1]).any() else order
 
 
 def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
@@ -245,45 +252,63 @@ def _numbered(cells: Sequence[Any]) -> tuple[Any, Codes]:
 
 
 def _numbered_integers(cells: Any) -> tuple[Any, Codes]:
+    """Return the whole numbers of all rows that have one, as they are, and the place of each row's number."""
     numbers = np.full(len(cells), NOBODY, dtype=np.int32)
     known = cells.drop_null().to_numpy()
-    dense = _dense_places([known])
-    ids, places = np.unique(known, return_inverse=True) if dense is None else (dense[0], dense[1][0])
-    numbers[cells.is_valid().to_numpy()] = places
-    return pa.array(ids), numbers
+    numbers[cells.is_valid().to_numpy()] = np.arange(len(known), dtype=np.int32)
+    return pa.array(known), numbers
 
 
-def _places(parts: Sequence[Any]) -> tuple[Any, list[AnyIntegers]]:
-    """Return the distinct ids of some parts, which are distinct in each part, and for each part the places of its ids
-    among them."""
+@dataclass(frozen=True, eq=False)
+class _Numbering:
+    """The distinct ids of some parts, and for each part the numbers of its ids. The place of the id with number i is
+    `ranks[i]`; without ranks, the numbers are the places."""
+
+    ids: Any
+    numbers: list[AnyIntegers]
+    ranks: AnyIntegers | None = None
+
+    def places(self, numbers: AnyIntegers) -> AnyIntegers:
+        """Return the places among `ids` of the ids with these numbers, in the same order as the numbers."""
+        return numbers if self.ranks is None else self.ranks[numbers]
+
+
+def _numbering(parts: list[Any]) -> _Numbering:
+    """Return the numbering of the ids of some parts, in which whole numbers can occur repeatedly. Of whole numbers, the
+    list of parts is empty afterwards."""
     if _are_numbers(parts):
-        numbers = [part.to_numpy() for part in parts]
-        dense = _dense_places(numbers)
-        if dense is not None:
-            return pa.array(dense[0]), dense[1]
-        ids = np.sort(np.concatenate(numbers))
-        ids = ids[np.diff(ids, prepend=ids[:1] - 1) != 0]  # np.unique hashes, which took 70 times as long
-        return pa.array(ids), [np.searchsorted(ids, part).astype(np.int32) for part in numbers]
+        numbers = [parts.pop(0).to_numpy() for _ in range(len(parts))]
+        return _dense_numbering(numbers) or _sorted_numbering(numbers)
     with system_memory_pool():
         encoded = _texts(parts).dictionary_encode()
         places = encoded.indices.to_numpy(zero_copy_only=False)
-    return encoded.dictionary, np.split(places, np.cumsum([len(part) for part in parts])[:-1])
+    return _Numbering(encoded.dictionary, np.split(places, np.cumsum([len(part) for part in parts])[:-1]))
 
 
-def _dense_places(parts: Sequence[AnyIntegers]) -> tuple[AnyIntegers, list[AnyIntegers]] | None:
-    """Return the distinct numbers of all parts, in order, and for each part the places of its numbers among them; None
-    if they lie so far apart that sorting takes less memory."""
+def _sorted_numbering(parts: Sequence[AnyIntegers]) -> _Numbering:
+    distinct = [np.unique(part, return_inverse=True) for part in parts]
+    ids = np.sort(np.concatenate([own for own, _ in distinct]))
+    ids = ids[np.diff(ids, prepend=ids[:1] - 1) != 0]  # np.unique hashes, which took 70 times as long
+    numbers: list[AnyIntegers] = [np.searchsorted(ids, own).astype(np.int32)[places] for own, places in distinct]
+    return _Numbering(pa.array(ids), numbers)
+
+
+def _dense_numbering(parts: list[AnyIntegers]) -> _Numbering | None:
+    """Return the numbering by the distance from the least id; None if ids lie so far apart that sorting takes less
+    memory."""
     ends = [(int(each.min()), int(each.max())) for each in parts if len(each)]
     low, high = min((end[0] for end in ends), default=0), max((end[1] for end in ends), default=0)
     if not ends or high - low >= _SPREAD * sum(map(len, parts)):
         return None
-    wide = np.uint64 if low >= 0 else np.int64
-    present, own = np.zeros(high - low + 1, dtype=np.bool_), parts[0].dtype
-    for part in parts:
-        present[part.astype(wide) - wide(low)] = True
-    places = np.cumsum(present, dtype=np.int32) - np.int32(1)
+    wide, own = np.uint64 if low >= 0 else np.int64, parts[0].dtype
+    numbers: list[AnyIntegers] = []
+    present = np.zeros(high - low + 1, dtype=np.bool_)
+    while parts:
+        distance = parts.pop(0).astype(wide, copy=False) - wide(low)
+        numbers.append(distance.astype(np.min_scalar_type(low - high - 1)))
+        present[numbers[-1]] = True
     ids = (np.flatnonzero(present).astype(wide) + wide(low)).astype(own)
-    return ids, [places[part.astype(wide) - wide(low)] for part in parts]
+    return _Numbering(pa.array(ids), numbers, np.cumsum(present, dtype=np.int32) - np.int32(1))
 
 
 def _are_numbers(ids: Sequence[Any]) -> bool:

@@ -212,14 +212,15 @@ def _walk(
 
 def _merge(keys: Integers, counts: Integers) -> tuple[Integers, Integers, Integers]:
     """Return distinct keys in ascending order, the rows of each, and the exclusive or of each key with the one before
-    it (first: 2^62). Key and count are sorted as one number if they fit into one, which is more than twice as fast."""
+    it (first: 2^62). Key and count are sorted as one number if they fit into one, which is more than twice as fast.
+    The stable sort merges sorted runs, which a mask leaves many of: it takes less than half the time."""
     shift = int(counts.max(initial=0)).bit_length()
     if int(keys.max(initial=0)) >> (_SIGN_FREE - shift) == 0:
         packed = (keys << shift) | counts
-        packed.sort()
+        packed.sort(kind="stable")
         keys, counts = packed >> shift, packed & ((1 << shift) - 1)
     else:
-        order = np.argsort(keys)
+        order = np.argsort(keys, kind="stable")
         keys, counts = keys[order], counts[order]
     return _distinct(keys, counts)
 
