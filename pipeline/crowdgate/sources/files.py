@@ -209,11 +209,13 @@ def _check_columns(
 def _parts(slices: Sequence[Slice]) -> Iterator[tuple[Slice, ...]]:
     """Yield parts of successive slices: small ones are merged, none exceeds the largest part unless it is one slice."""
     part: list[Slice] = []
+    load = 0.0
     for each in slices:
-        if part and sum(one.load for one in part) + each.load > 1:
+        if part and load + each.load > 1:
             yield tuple(part)
-            part = []
+            part, load = [], 0.0
         part.append(each)
+        load += each.load
     if part:
         yield tuple(part)
 
