@@ -98,7 +98,7 @@ REFUSALS = [
     ],
     # levels
     (CHEST, "{name: chest, tree: {chest: [heart, lung], other: "
-        "['NO']}}", "'unknown' is in no group", "domains-and-levels.md"),
+        "['NO']}}", "'unknown' is in no group", 'write "*" in the group of all others'),
     (CHEST, "{name: chest, tree: {a: [heart, lung, NO], b: [NO, "
         "unknown]}}", "'NO' is in two groups", "domains-and-levels.md"),
     (CHEST, "{name: chest, tree: {a: [haert, lung, NO, unknown]}}", "'haert'", "heart"),

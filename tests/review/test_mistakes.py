@@ -270,7 +270,7 @@ NEWCOMERS: list[tuple[str, Edits, Told]] = [
      [(40, 33, "'keep'", None)]),
     (VISITS, [("property: privacyUnit, value: {person: patient_id, rows: 1}",
       "property: privacyUnit, value: patient_id")],
-     [(11, 33, "'patient_id'", None)]),
+     [(11, 33, "'patient_id'", "{person: patient_id, rows: 1}")]),
     (VISITS, [("{person: patient_id, rows: 1}", "{person: patientid, rows: 1}")],
      [(11, 41, "the contract has no property 'patientid'", "patient_id")]),
     (VISITS, [("      - {property: population, value: visits-patients}\n", "")],
@@ -463,6 +463,59 @@ def test_a_mistake_in_the_name_of_the_contract_hides_no_unknown_measure(workshop
         "spec.contract: no file has the id 'hospital'",
         "spec.gates.3.measure: unknown measure 'released_rosw'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("own", "named"), [("clinic_a", "clinic-a"), ("clinic-a", "clinic_a"), ("clinic_a", "Clinic_a")]
+)
+def test_names_of_contracts_are_compared_exactly(own: str, named: str, workshop: Workshop) -> None:
+    """A file may have any id; a policy states this one, and no similar one."""
+    workshop.edit(workshop.contract, "id: clinic\n", f"id: {own}\n")
+    workshop.edit(workshop.policy, "contract: clinic\n", f"contract: {named}\n")
+    (remark,) = problems(workshop)
+    assert (remark.code, remark.instead, remark.corrected) == ("CG104", own, f"  contract: {own}")
+
+
+def test_a_misspelled_file_name_is_told_with_the_file_that_is_there(workshop: Workshop) -> None:
+    (remark,) = problems(workshop, "policies/clinc.yaml")
+    assert (remark.code, remark.instead) == ("CG106", "clinic.yaml")
+    (remark,) = problems(workshop, "policies/hospital.yaml")
+    assert (remark.code, remark.instead) == ("CG106", None)
+
+
+def test_a_budget_of_another_unit_is_told_with_the_rows_of_a_person(workshop: Workshop) -> None:
+    write_visits(workshop)
+    workshop.edit(workshop.root / VISITS, "{person: patient_id, rows: 1}", "{person: patient_id, rows: 3}")
+    workshop.edit(workshop.root / VISITS_BUDGET, "unit: person:patient_id", "unit: row")
+    (remark,) = problems(workshop, VISITS_POLICY)
+    assert remark.instead == "person:patient_id"
+    assert "whose `rows` are at most 3 of each person" in (remark.expected or "")
+
+
+EXPECTED = [
+    ("{from: 0, to: 90,", "{from: 90, to: 0,", "if the limits are the wrong way round, from: 0, to: 90"),
+    ("to: 90,", "to: 90, step: 2, precision: 3,", "a number above 0 that divides the step, such as 2 or 0.2"),
+    ("{name: 10 years, width: 10}", "{name: 10 years, width: 10 years}", "in the unit of the domain"),
+    (
+        "Heart, Lung, Unknown], s",
+        "Heart, Lung, Unknown], labels: [OP, Births], s",
+        'labels: {"Surgery": OP, "Maternity": ',
+    ),
+    ("[Heart, Lung, Unknown]", "[Heart, Lung]", 'write "*" in the group of all others'),
+    (
+        "Heart, Lung, Unknown], s",
+        "Heart, Lung, Unknown], labels: {Lungs: L, Lung: X}, s",
+        "add it to `values`, or delete",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), EXPECTED, ids=[new for _, new, _ in EXPECTED])
+def test_what_is_expected_tells_what_to_write(old: str, new: str, expected: str, workshop: Workshop) -> None:
+    write_visits(workshop)
+    workshop.edit(workshop.root / VISITS, old, new)
+    (remark,) = problems(workshop, VISITS_POLICY)
+    assert expected in (remark.expected or "")
 
 
 def test_all_faults_of_a_file_that_is_no_yaml_come_at_once(workshop: Workshop) -> None:

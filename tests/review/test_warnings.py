@@ -13,6 +13,7 @@ from crowdgate.accounting.tables_plan import NoiseKind, tables_budget
 from crowdgate.measures import MEASURES, BetterSide
 from crowdgate.review.check import check
 from crowdgate.review.lint.codes import explanation
+from crowdgate.review.lint.contract_doubts import DOUBTS
 from crowdgate.review.lint.warnings import RULES
 from tests.kinds.test_tables_release import tables_workshop
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once, with_gate_on_use
@@ -328,6 +329,7 @@ def test_every_warning_has_a_case() -> None:
         "CG229",
         "CG230",
         "CG231",
+        *DOUBTS,
     } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230, 231 below
 
 

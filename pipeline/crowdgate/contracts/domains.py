@@ -31,6 +31,7 @@ from crowdgate.domain import Domain, categories, dates, numbers, parse_date, par
 from crowdgate.errors import Code, ConfigurationError, Problem, nearest
 from crowdgate.hierarchy import ANY, ANY_LABEL, EXACT, INVALID_LABEL, Hierarchy
 from crowdgate.limits import LONGEST_CELL
+from crowdgate.number_text import stated_number
 from crowdgate.system.regular_files import is_url
 
 LOGICAL = ("string", "date", "timestamp", "time", "number", "integer", "object", "array", "boolean", "map", "vector")
@@ -39,6 +40,7 @@ FIT = "a label that can be published"
 _SEVERAL = re.compile(r"\S *[;,|] *\S|[0-9] *(?:-|\u2013|\.\.) *[0-9]")
 """Signs that one text of a list was meant as several values: a separator, or a range of numbers."""
 _PAGE = "data_contracts/reference/domains-and-levels.md"
+_ALL_IN_GROUPS = 'each value in one group: add it to one, or write "*" in the group of all others, as in Other: ["*"]'
 CURLY = "\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb"
 """Quotation marks that YAML takes for letters."""
 LABEL_OR_MISSING = (
@@ -134,6 +136,7 @@ def build_domain(place: Place, model: DomainModel, logical: str | None) -> Domai
     if domain is None or not missing:
         return domain
     _refuse_joined(place / "missing", missing)
+    _refuse_curly(place / "missing", missing)
     told = replace(domain, missing=missing)
     both = next(
         (text for text in domain.written or domain.labels if domain.grid is None and told.is_missing(text)), None
@@ -210,10 +213,7 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         found, expected = f"a quotation mark at one end of {quoted_value(values[torn])}", "one at both ends, or none"
         (at / torn).refuse(found, expected, None, Code.VALUE, line)
         return None
-    curly = next((value for value in values if not in_file and value[:1] in CURLY and value[-1:] in CURLY), None)
-    if curly is not None:
-        straight = f'"{curly[1:-1]}"'
-        at.refuse(f"curly quotation marks: {quoted_value(curly)}", f"straight ones: {straight}", None, Code.VALUE)
+    if any([not in_file and _refuse_curly(at, values), _refuse_curly_keys(place / "labels", model.labels or {})]):
         return None
     twice = _repeated(values)
     if twice is not None:
@@ -221,6 +221,24 @@ def _categories(place: Place, model: DomainModel) -> Domain | None:
         return None
     domain = categories(values, model.source)
     return domain if not model.labels else _labelled(place / "labels", domain, model.labels)
+
+
+def _refuse_curly(at: Place, texts: Sequence[str]) -> bool:
+    """Return whether texts of a list stand in curly quotation marks; adds a problem for each that does."""
+    found = [(i, text) for i, text in enumerate(texts) if _is_curly(text)][:MOST_FAULTS]
+    for i, text in found:
+        line = at.document.text.replaced((at / i).location, json.dumps(text[1:-1], ensure_ascii=False))
+        (at / i).called(*at.names).refuse(*_curly(text), None, Code.VALUE, line)
+    return bool(found)
+
+
+def _refuse_curly_keys(at: Place, labels: Mapping[str, str]) -> bool:
+    """Return whether values stand in curly quotation marks beside their labels; adds a problem for each that does."""
+    found = [value for value in labels if _is_curly(value)][:MOST_FAULTS]
+    for value in found:
+        line = at.document.text.with_key((at / value).location, json.dumps(value[1:-1], ensure_ascii=False))
+        (at / value).called(*at.names).refuse(*_curly(value), None, Code.VALUE, line)
+    return bool(found)
 
 
 def _joined(text: str) -> list[str]:
@@ -258,10 +276,11 @@ def _labelled(at: Place, domain: Domain, labels: Mapping[str, str]) -> Domain | 
     label and no other value's text.
     """
     problems = len(at.problems)
+    free = [value for value in domain.labels[:1000] if value not in labels]
     for value in [value for value in labels if value not in domain.labels][:MOST_FAULTS]:
-        near = nearest(value, domain.labels[:1000])
-        found = f"a label of {quoted_value(value)}, which is no value"
-        (at / value).called(*at.names).refuse(found, "labels of values", near, Code.UNKNOWN_NAME)
+        near, found = nearest(value, free), f"a label of {quoted_value(value)}, which is no value"
+        expected = "labels of values" if near else "labels of values: add it to `values`, or delete its label"
+        (at / value).called(*at.names).refuse(found, expected, near, Code.UNKNOWN_NAME)
     shown = tuple(labels.get(value, value) for value in domain.labels)
     twice = _repeated(shown)
     if twice is not None:
@@ -274,6 +293,16 @@ def _labelled(at: Place, domain: Domain, labels: Mapping[str, str]) -> Domain | 
     if not check_labels(at, labels.values()) or len(at.problems) > problems:
         return None
     return replace(domain, labels=shown, written=domain.labels)
+
+
+def _is_curly(value: str) -> bool:
+    """Return whether a text stands between quotation marks that YAML takes for letters."""
+    return len(value) > 1 and value[0] in CURLY and value[-1] in CURLY
+
+
+def _curly(value: str) -> tuple[str, str]:
+    """Return what is found and what is expected of such a text."""
+    return f"curly quotation marks: {quoted_value(value)}", f'straight ones: "{value[1:-1]}"'
 
 
 def _values_in_file(at: Place) -> list[str] | None:
@@ -307,12 +336,24 @@ def _numbers(place: Place, model: DomainModel, *, whole: bool) -> Domain | None:
     assert step is not None
     if step <= 0 or last < first:
         at = place / ("step" if step <= 0 else "to")
-        at.refuse(quoted_value(at.value), "a step above 0" if step <= 0 else "a number that is not below `from`")
+        at.refuse(
+            quoted_value(at.value), "a step above 0" if step <= 0 else _turned(place, "a number that is not below")
+        )
+        return None
+    if model.precision is not None and (model.precision <= 0 or step % model.precision):
+        at, shown = place / "precision", (stated_number(each) for each in (step, step / 10))
+        at.refuse(quoted_value(at.value), f"a number above 0 that divides the step, such as {' or '.join(shown)}")
         return None
     return numbers(
         first, last, step, model.source, top=bool(model.top), bottom=bool(model.bottom), whole=whole,
         precision=model.precision,
     )  # fmt: skip
+
+
+def _turned(place: Place, expected: str) -> str:
+    """Return what is expected of the limits of a domain that are, perhaps, the wrong way round."""
+    first, last = (str((place / key).value)[:30] for key in ("from", "to"))
+    return f"{expected} `from`; if the limits are the wrong way round, from: {last}, to: {first}"
 
 
 def _dates(place: Place, model: DomainModel) -> Domain | None:
@@ -323,7 +364,7 @@ def _dates(place: Place, model: DomainModel) -> Domain | None:
         return None
     first, last = parse(DAY, place / "from"), parse(DAY, place / "to")
     if first is not None and last is not None and last < first:
-        (place / "to").refuse(quoted_value((place / "to").value), "a day that is not before `from`")
+        (place / "to").refuse(quoted_value((place / "to").value), _turned(place, "a day that is not before"))
         return None
     return None if first is None or last is None else dates(first, last, model.source)
 
@@ -361,7 +402,10 @@ def _level(
     try:
         labels = _labels(at, model, domain, before, lost)
     except ValueError as error:
-        at.refuse(f"this level can't be made: {error}", f"a level as {_PAGE} describes it")
+        is_left = model.tree is not None and "in no group" in str(error)
+        at.refuse(
+            f"this level can't be made: {error}", _ALL_IN_GROUPS if is_left else f"a level as {_PAGE} describes it"
+        )
         return None
     split = None if labels is None else levels_of.first_split(before[1], labels)
     if split is not None:

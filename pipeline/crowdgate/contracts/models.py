@@ -27,7 +27,7 @@ from pydantic import (
 from crowdgate.contracts.classifications import CLASSIFICATIONS
 from crowdgate.contracts.contract import PersonRule, Role
 from crowdgate.documents.synonyms import is_synonym, meant_word, plain_day, plain_number
-from crowdgate.documents.word_correction import is_misspelling, meant_key
+from crowdgate.documents.word_correction import is_misspelling, meant_key, yaml_word
 from crowdgate.documents.yaml_text import Document, Location
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import Code, Problem, expected_words
@@ -170,6 +170,10 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 beside = f"it beside the domain: {{property: {key}, value: ...}}"
                 at.refuse("a property of the column within its domain", beside, None, Code.UNKNOWN_KEY)
                 return
+            if (limits := _limits_of_range(around, slip["loc"][-1])) is not None:
+                line = at.document.text.with_items(at.location, limits)
+                at.refuse("an unknown key", f"its limits: {limits}", None, Code.UNKNOWN_KEY, line)
+                return
             known = _keys_at(slip["loc"], around)
             meant = meant_word(str(slip["loc"][-1]), known)
             at.refuse("an unknown key", "one of " + ", ".join(known), meant, Code.UNKNOWN_KEY)
@@ -181,11 +185,17 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 meant, line = plain, at.document.text.replaced(at.location, plain)
             if isinstance(at.value, list):
                 line = at.document.text.as_single_word(at.location)
+            if at.names[-1:] == ("privacyUnit",):
+                line = _unit_of_column(at)
+            if "number" in expected and (found := _WITH_UNIT.fullmatch(str(at.value))):
+                expected, meant = f"{expected}, in the unit of the domain and without its name", found[1]
             at.refuse(quoted_value(at.value), expected, meant, Code.VALUE, line)
         case "string_type":
             at.refuse(quoted_value(at.value), "text", None, Code.VALUE)
         case "model_type" | "dict_type" | "model_attributes_type":
             expected = A_LEVEL if around.names[-1:] == ("levels",) else "a mapping"
+            if at.names[-1:] == ("labels",):
+                expected = f"the label of each value, as in labels: {_labels_by_value(around.value, at.value)}"
             at.refuse(quoted_value(at.value), expected, None, Code.VALUE)
         case "list_type" if around.names[-1:] == ("tree",):  # a tree may be the wrong way round
             at.refuse(quoted_value(at.value), "a list of the values in this group: {GROUP: [a, b]}", None, Code.VALUE)
@@ -204,6 +214,44 @@ def _refuse_slip(place: Place, slip: Any) -> None:
 
 
 _FILE = re.compile(r"[\w./-]+\.csv")
+_WITH_UNIT = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*[^\W\d_]{2,}\.?")
+"""A number with the name of its unit."""
+_RANGE = re.compile(
+    r"(-?[0-9.]+|[0-9]{4}-[0-9]{2}-[0-9]{2})\s*(?:-|\u2013|\.\.|to)\s*(-?[0-9.]+|[0-9]{4}-[0-9]{2}-[0-9]{2})"
+)
+_RANGES = ("range", "interval", "limits", "between")
+"""The names that other tools have for a key with both limits of a domain."""
+
+
+def _limits_of_range(domain: Place, key: object) -> str | None:
+    """Return the limits that `range: 1920-2005` of a domain certainly means, as `from: 1920, to: 2005`; else None."""
+    stated = domain.value[key]
+    found = _RANGE.fullmatch(stated.strip()) if isinstance(stated, str) and key in _RANGES else None
+    if found is None or domain.names[-1:] != ("domain",) or {"from", "to", "values"} & {*domain.value}:
+        return None
+    for read in (parse_number, parse_date):
+        first, last = read(found[1]), read(found[2])
+        if first is not None and last is not None and first <= last:  # type: ignore[operator]
+            return f"from: {found[1]}, to: {found[2]}"
+    return None
+
+
+def _unit_of_column(unit: Place) -> str | None:
+    """Return the line of a privacy unit that states only the person's column, with its form; None for other texts."""
+    table = unit.document.data["schema"][0] if unit.location[:1] == ("schema",) else {}
+    columns = [each.get("name") for each in table.get("properties") or () if isinstance(each, dict)]
+    if unit.value not in columns or not isinstance(unit.value, str):
+        return None
+    return unit.document.text.replaced(unit.location, f"{{person: {yaml_word(unit.value)}, rows: 1}}")
+
+
+def _labels_by_value(domain: Mapping[str, Any], labels: object) -> str:
+    """Return an example of labels by their values: with the first values of a domain and the first of its labels."""
+    values = domain.get("values")
+    pairs = list(zip(values, labels, strict=False))[:2] if isinstance(values, list) and isinstance(labels, list) else []
+    texts = [(value, label) for value, label in pairs if isinstance(value, str) and isinstance(label, str)]
+    shown = [f'"{value[:20]}": {label[:20]}' for value, label in texts or [("1", "Yes"), ("2", "No")]]
+    return f"{{{', '.join(shown)}, ...}}" if texts and len(values or ()) > len(texts) else f"{{{', '.join(shown)}}}"
 
 
 def _list_before(around: Place, key: object) -> str | None:

@@ -124,7 +124,7 @@ def _contract(root: Place, servers: Mapping[str, ServerRule]) -> Contract | None
     population = _population(places["population"]) if stated.get("population") else None
     attributes, rules = _attributes(table, unit, places.get("definitions"))
     attributes = {name: _in_form(each, server) for name, each in attributes.items()}
-    _check_person(places, unit, attributes)
+    _check_person(table, places, unit, attributes)
     domains = {name: attribute.domain for name, attribute in attributes.items()}
     rules += _table_rules(table, places, stated.get("rowsAtMost"), domains)
     refuse_repeated_names(rules)
@@ -261,7 +261,9 @@ def _attributes(table: Place, unit: PrivacyUnit | None, shared: Place | None) ->
     return attributes, rules
 
 
-def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes: dict[str, Attribute]) -> None:
+def _check_person(
+    table: Place, places: dict[str, Place], unit: PrivacyUnit | None, attributes: dict[str, Attribute]
+) -> None:
     if unit is None or unit.person is None:
         return
     at = places["privacyUnit"] / "person"
@@ -273,10 +275,20 @@ def _check_person(places: dict[str, Place], unit: PrivacyUnit | None, attributes
             Code.UNKNOWN_NAME,
         )
     elif attributes[unit.person].role is not Role.DIRECT_IDENTIFIER and not _is_doubtful(unit.person, at.problems):
-        at.refuse(
+        others = any(each.role is Role.DIRECT_IDENTIFIER for each in attributes.values())  # one may be the person's
+        role = None if others else _stated_role(table, unit.person)
+        (role or at).refuse(
             f"the person column {quoted_value(unit.person)} has another privacyRole",
             f"privacyRole {Role.DIRECT_IDENTIFIER} for the person column",
+            corrected=None if role is None else role.document.text.replaced(role.location, Role.DIRECT_IDENTIFIER),
         )
+
+
+def _stated_role(table: Place, name: str) -> Place | None:
+    """Return the place of the role that a column itself states; None if a definition states it."""
+    column = next(each for each in (table / meant_key(table.value, "properties")).items() if each.text("name") == name)
+    stated = (each for each in (column / "customProperties").items() if each.text("property") == "privacyRole")
+    return next(((each / "value").called(name, "privacyRole") for each in stated), None)
 
 
 def _is_doubtful(name: str, problems: Sequence[Problem]) -> bool:

@@ -24,9 +24,17 @@ class ServerSetting:
     default: str | None = None
 
     def meant(self, text: str) -> str | None:
-        """Return the setting that a word certainly means: `semicolon` is ;, and dd/mm/yyyy the form in capitals."""
-        others = (_MARKS.get(text.casefold(), ""), text.upper())
+        """Return the setting that a word certainly means: `semicolon` is ;, and tt.mm.jjjj is DD.MM.YYYY."""
+        others = (_MARKS.get(text.casefold(), ""), text.upper(), _day_form(text.upper()))
         return next((each for each in others if each and re.fullmatch(self.pattern, each)), None)
+
+
+def _day_form(text: str) -> str:
+    """Return a form of days in the letters of another language, such as TT.MM.JJJJ or GG/MM/AAAA, in English ones: four
+    equal letters are the year, MM is the month, and two others are the day.
+    """
+    text = re.sub(r"([^\W\d_])\1{3}", "YYYY", text)
+    return re.sub(r"([^\W\d_MY])\1(?!\1)", "DD", text)
 
 
 @dataclass(frozen=True)

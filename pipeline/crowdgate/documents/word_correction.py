@@ -4,6 +4,7 @@ Corrections are copied into policies: a number is never changed into another one
 (`15 years` is no misspelling of `5 years`).
 """
 
+import json
 import re
 from collections.abc import Container, Sequence
 from difflib import SequenceMatcher
@@ -56,6 +57,11 @@ def meant_key(mapping: object, key: str) -> str:
         return key
     others = [str(each) for each in mapping if is_synonym(str(each), key) or is_misspelling(str(each), key)]
     return others[0] if len(others) == 1 else key
+
+
+def yaml_word(text: str) -> str:
+    """Return a text as YAML states it anywhere: unchanged if it needs no quotes, otherwise in double quotes."""
+    return text if _PLAIN.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _likeness(one: str, other: str | None) -> float:
@@ -174,6 +180,23 @@ class CorrectableText:
         line = line[: name.start_mark.column] + whole + line[value.end_mark.column :]
         return line.rstrip() if len(line) <= LONGEST_LINE and line.isprintable() else None
 
+    def with_items(self, at: At, items: str) -> str | None:
+        """Return the line of an item with these items in place of its key and value; None unless braces hold it on one
+        line.
+        """
+        around, name, value = self._item_nodes(at)
+        if not getattr(around, "flow_style", False) or not self._raw(name) or not self._raw(value):
+            return None
+        line = self._lines[name.start_mark.line]
+        if name.start_mark.line != value.start_mark.line:
+            return None
+        line = line[: name.start_mark.column] + items + line[value.end_mark.column :]
+        return line.rstrip() if len(line) <= LONGEST_LINE and line.isprintable() else None
+
+    def with_key(self, at: At, text: str) -> str | None:
+        """Return the line of an item with `text` in place of its key; None if the key is not on one line."""
+        return self._put(self._item_nodes(at)[1], text)
+
     def as_single_item(self, at: At) -> str | None:
         """Return the line of an item with its mapping in braces as a list of one; None for other values."""
         value = self._item_nodes(at)[2]
@@ -215,6 +238,7 @@ class CorrectableText:
         return self._put(node, f"{quote}{word}{quote}") if _PLAIN.fullmatch(word) else None
 
     def _put(self, node: Any, text: str) -> str | None:
+        """Return the line with `text` in place of a node; None if that is not on one line."""
         if not self._raw(node):
             return None
         line = self._lines[node.start_mark.line]

@@ -13,6 +13,7 @@ from typing import Any
 
 import yaml
 
+from crowdgate.documents.similar_files import similar_file
 from crowdgate.documents.word_correction import CorrectableText
 from crowdgate.errors import MOST_PROBLEMS, Code, ConfigurationError, Problem
 from crowdgate.limits import DEEPEST_DOCUMENT, LARGEST_DOCUMENT, MOST_NODES
@@ -110,17 +111,17 @@ def _copied(value: Any) -> Any:
 
 
 def _text(path: Path) -> str:
-    def fault(found: str, expected: str) -> ConfigurationError:
-        return ConfigurationError(Problem(str(path), None, "file", found, expected, code=Code.UNREADABLE))
+    def fault(found: str, expected: str, instead: str | None = None) -> ConfigurationError:
+        return ConfigurationError(Problem(str(path), None, "file", found, expected, instead, Code.UNREADABLE))
 
     try:
         return _unambiguous_text(path, read_plain(path, LARGEST_DOCUMENT).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise fault("the file is not UTF-8 text", "UTF-8 text") from None
     except OSError as error:
-        raise fault(
-            error.strerror or "unreadable", f"a readable file of at most {LARGEST_DOCUMENT >> 20} MiB"
-        ) from None
+        expected = f"a readable file of at most {LARGEST_DOCUMENT >> 20} MiB"
+        meant = similar_file(path) if isinstance(error, FileNotFoundError) else None
+        raise fault(error.strerror or "unreadable", expected, meant) from None
 
 
 def _unambiguous_text(path: Path, text: str) -> str:

@@ -70,5 +70,6 @@ def budget_problems(bundle: Bundle) -> Iterator[Problem]:
         instead = contract.population if is_there else None
         yield problem_at(bundle, ("spec", "budget"), found, expected, instead, Code.CONTRADICTION)
     if budget.spec.unit != unit:
-        found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}"
+        rows = "" if contract.unit.person is None else f", whose `rows` are at most {contract.unit.rows} of each person"
+        found, expected = f"{budget.spec.unit!r}", f"the contract's privacy unit {unit!r}{rows}"
         yield bundle.budget_document.problem(("spec", "unit"), found, expected, unit, Code.CONTRADICTION)

@@ -328,8 +328,9 @@ def _file_by_id(
     ]
     meant, line = (by_path[0], document.text.replaced(at, by_path[0])) if len(by_path) == 1 else (meant, None)
     own = next((path for path, stated in known if meant is not None and stated == meant), None)
-    if own is not None and not re.fullmatch(NAME, meant or "") and provisional:
-        return own  # the name in that file is wrong, which is told of the file
+    is_budget = at == ("spec", "budget")
+    if own is not None and is_budget and not re.fullmatch(NAME, meant or "") and provisional:
+        return own  # the name in that budget is wrong, which is told of its file
     if not found and any(stated not in names and _states_id(path, name) for path, stated in known):
         return None  # that file can't be read, which is told of the file
     expected = "the id of exactly one file" + (f": {', '.join(names[:MOST_NAMED])}" if names and meant is None else "")

@@ -22,7 +22,7 @@ from crowdgate.policy.parsing import parse
 from crowdgate.policy.policy import PrivacyBudget, version_of
 from crowdgate.review.check import PolicyCheck, check
 from crowdgate.review.corrected_lines import with_merged_corrections
-from crowdgate.review.lint.warnings import PolicyWarning, absent_table_warning, coarse_step_warnings
+from crowdgate.review.lint.warnings import PolicyWarning, absent_table_warning, coarse_step_warnings, doubt_warnings
 from crowdgate.review.table_check import check_table
 
 LEVELS = "levels"
@@ -159,8 +159,8 @@ def _contract(path: Path) -> Found:
     document = read_document(path)
     _refuse_duplicate_name(document, ("id",), contract.id, contract_files(working_copy(path)))
     absent = check_table(contract).absent
-    told = () if absent is None else (absent_table_warning(contract, document, absent),)
-    return None, (*told, *coarse_step_warnings(contract, document))
+    told = () if absent is None else (absent_table_warning(contract, absent),)
+    return None, (*told, *coarse_step_warnings(contract, document), *doubt_warnings(contract))
 
 
 def _refuse_duplicate_name(document: Document, at: Location, name: str, files: Iterable[tuple[Path, str]]) -> None:

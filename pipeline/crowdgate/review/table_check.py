@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from crowdgate.documents.word_correction import is_misspelling
+from crowdgate.contracts.cell_form import POINT
+from crowdgate.documents.similar_files import similar_file
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import Code, ConfigurationError, FileFault, Problem, nearest
 from crowdgate.sources import SOURCES
@@ -50,14 +50,23 @@ def check_table(contract: Contract) -> TableCheck:
         document = read_document(contract.files[0])
         raise ConfigurationError([_problem(document, contract, each) for each in found])
     what = "names" if all(each.type is CellType.UNKNOWN for each in header.columns) else "names and types"
-    return TableCheck(f"{what} in {header.source} of {header.name}; no cell, no count")
+    return TableCheck(f"{what} in {header.source} of {header.name}; no cell, no count{_assumed_mark(contract)}")
+
+
+def _assumed_mark(contract: Contract) -> str:
+    """Return a note on the decimal point of a file with semicolons, which mostly have decimal commas; else nothing."""
+    settings = contract.server.settings
+    grids = [each.domain.grid for each in contract.columns.values() if each.domain is not None]
+    has_decimals = any(grid is not None and not grid.whole for grid in grids)
+    if (settings.get("delimiter"), settings.get("decimalMark")) != (";", POINT) or not has_decimals:
+        return ""
+    return ". Numbers in it are taken to have a decimal point: 1,5 would be outside each domain"
 
 
 def _absence(contract: Contract, error: OSError) -> str:
     try:
-        folder, name = contract.server.path.parent, contract.server.title
-        meant = next((each for each in sorted(os.listdir(folder)) if is_misspelling(name, each)), None)
-    except (OSError, FileFault):
+        meant = similar_file(contract.server.path)
+    except FileFault:
         meant = None
     return f"{error.strerror or 'unreadable'}{'' if meant is None else f'; there is {meant}'}"
 

@@ -28,6 +28,7 @@ from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.charges import hardly_fails_warning, hardly_passes_warning
 from crowdgate.policy.policy import CONTEXT
 from crowdgate.releases.enforcement import WORDS, is_dry_run
+from crowdgate.review.lint.contract_doubts import DOUBTS, ContractText, Doubt
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
@@ -90,7 +91,11 @@ def policy_warnings(judged: ReviewedPolicy) -> Iterator[PolicyWarning]:
     """Yield each warning about a reviewed policy, rule by rule of RULES."""
     for code, rule in RULES.items():
         for document, at, words in rule(judged):
-            yield PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)
+            yield _placed(code, document, at, words)
+
+
+def _placed(code: str, document: Document, at: Location, words: str) -> PolicyWarning:
+    return PolicyWarning(code, str(document.path), document.line(at), document.column(at), words)
 
 
 def _policy(judged: ReviewedPolicy, *at: str | int) -> tuple[Document, Location]:
@@ -394,7 +399,8 @@ def _dry_run(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 def _table_is_absent(judged: ReviewedPolicy) -> Iterator[Objection]:
     if judged.absent is not None:
-        yield *_policy(judged, "contract"), _absence_words(judged.plan.bundle.contract, judged.absent)
+        text = ContractText(judged.plan.bundle.contract)
+        yield text.document, (*text.server, "path"), _absence_words(text.contract, judged.absent)
 
 
 def _absence_words(contract: Contract, reason: str) -> str:
@@ -404,10 +410,28 @@ def _absence_words(contract: Contract, reason: str) -> str:
     return f"{words} contract. A release needs it, or another one by --input"
 
 
-def absent_table_warning(contract: Contract, document: Document, reason: str) -> PolicyWarning:
+def absent_table_warning(contract: Contract, reason: str) -> PolicyWarning:
     """Return the warning about a contract whose table can't be seen from here, for this `reason`."""
-    place = document.line(("servers",)), document.column(("servers",))
-    return PolicyWarning("CG217", str(document.path), *place, _absence_words(contract, reason))
+    text = ContractText(contract)
+    return _placed("CG217", text.document, (*text.server, "path"), _absence_words(contract, reason))
+
+
+def doubt_warnings(contract: Contract) -> Iterator[PolicyWarning]:
+    """Yield a warning for each part of a contract that is allowed and is often a mistake."""
+    text = ContractText(contract)
+    for code, rule in DOUBTS.items():
+        for at, words in rule(text):
+            yield _placed(code, text.document, at, words)
+
+
+def _doubts(rule: Callable[[ContractText], Iterator[Doubt]]) -> Rule:
+    """Return the rule of a policy that yields the doubts about its contract."""
+
+    def objections(judged: ReviewedPolicy) -> Iterator[Objection]:
+        text = ContractText(judged.plan.bundle.contract)
+        yield from ((text.document, at, words) for at, words in rule(text))
+
+    return objections
 
 
 def coarse_step_warnings(contract: Contract, document: Document) -> Iterator[PolicyWarning]:
@@ -529,4 +553,5 @@ RULES: dict[str, Rule] = {
     "CG229": _few_numbers,
     "CG230": _floored_numbers,
     "CG231": _printed_small_numbers,
+    **{code: _doubts(rule) for code, rule in DOUBTS.items()},
 }
