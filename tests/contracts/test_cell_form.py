@@ -18,7 +18,7 @@ from crowdgate.errors import ConfigurationError, FileFault
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.contract_diff import contract_changes
 from crowdgate.review.expectation_suite import expectation_suite
-from crowdgate.sources import open_source
+from crowdgate.sources import DAY_FORM, DECIMAL_MARK, open_source
 from crowdgate.sources.encode import Reason, encode
 from crowdgate.sources.table_header import CellType, HeaderColumn, type_fault
 from tests.reading import batches
@@ -222,3 +222,15 @@ def test_first_characters_that_are_not_those_of_codes_are_refused(tmp_path: Path
     path.write_text(CONTRACT.replace("firstCharacters, value: 3", f"firstCharacters, value: {first}"), encoding="utf-8")
     with pytest.raises(ConfigurationError, match=why):
         read_contract(path, KNOWN.servers)
+
+
+@pytest.mark.parametrize(
+    ("stated", "meant"),
+    [("dd.mm.yyyy", "DD.MM.YYYY"), ("TT.MM.JJJJ", "DD.MM.YYYY"), ("gg/mm/aaaa", "DD/MM/YYYY"),
+     ("MM/JJ/AAAA", "MM/DD/YYYY"),
+     ("\u00c5\u00c5\u00c5\u00c5MMDD", "YYYYMMDD"), ("JJMMAAAA", None), ("MM.MM.JJJJ", None), ("JJ.MM.JJ", None),
+     ("TMJ", None)],
+)  # fmt: skip
+def test_a_form_of_days_in_letters_of_another_language_has_one_meaning(stated: str, meant: str | None) -> None:
+    assert DAY_FORM.meant(stated) == meant
+    assert DECIMAL_MARK.meant(stated) is None

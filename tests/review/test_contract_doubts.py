@@ -12,6 +12,8 @@ from tests.workshop import Workshop
 AGE = "{from: 0, to: 90, top: true, source: Clinic handbook}"
 WARD = "values: [Surgery, Maternity, Heart, Lung, Unknown]"
 LABELS = "Surgery: OP, Maternity: M, Heart: H, Lung: L"
+ROWS = "      - {property: rowsAtMost, value: 50000}\n"
+PERSONS = "      - {property: personValues, value: {oldest: {greatest: age}}}\n"
 FORM = ", {property: dayForm, value: YYYY-MM-DD}"
 NUMBER = [("logicalType: integer", "logicalType: number")]
 DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
@@ -32,6 +34,7 @@ MEANT: list[list[tuple[str, str]]] = [
     [("from: 2024-01-01,", "from: 2024-01-01, missing: [1900-01-01],")],
     [(WARD, f"{WARD}, labels: {{{LABELS}, Unknown: Unknown}}")],
     [(WARD, f"{WARD}, labels: {{Surgery: OP}}")],
+    [("{person: patient_id, rows: 1}", "{person: patient_id}"), (ROWS, ROWS + PERSONS)],
     [(AGE, "{from: 2000, to: 20000, source: Clinic handbook}")],
 ]  # fmt: skip
 VALUES = [
@@ -93,8 +96,7 @@ def test_the_domain_of_a_definition_is_told_at_the_definition(example: Workshop)
     path = example.root / VISITS
     example.edit(path, f"{{property: domain, value: {AGE}}}", "{property: like, value: ages}")
     shared = "{from: -1, to: 90, missing: [-1], source: book}"
-    old = "      - {property: rowsAtMost, value: 50000}\n"
-    example.edit(path, old, f"{old}      - {{property: definitions, value: {{ages: {{domain: {shared}}}}}}}\n")
+    example.edit(path, ROWS, f"{ROWS}      - {{property: definitions, value: {{ages: {{domain: {shared}}}}}}}\n")
     assert [(each.code, each.line) for each in doubts(example, VISITS)] == [("CG233", 14)]
 
 

@@ -46,7 +46,8 @@ class ContractText:
     def property_of(self, at: Location, name: str) -> Location | None:
         """Return the place of the value of a custom property at a place of the contract; None if none has the name."""
         stated = self.value(at).get("customProperties") or []
-        own = [i for i, each in enumerate(stated) if each.get("property") == name]
+        ours = (None, "crowdgate")
+        own = [i for i, each in enumerate(stated) if each.get("property") == name and each.get("vendor") in ours]
         return (*at, "customProperties", own[0], "value") if own else None
 
     def domain(self, column: str) -> Location | None:
