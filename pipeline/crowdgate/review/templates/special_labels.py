@@ -22,7 +22,12 @@ _UNKNOWN = (
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
-    r"ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
+    r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
+    r"(donnée|valeur) manquante",
+    r"(ne )?répond pas|refus de répondre|se desconoce|dato (faltante|mancante)|não preenchid[oa]|sem declaração",
+    r"ignot[oa]|mancant[ei]|rifiut[ao]|weigert|ontbre(ekt|kend)|geen gegevens|(inget|intet) svar|saknas|ej uppgift",
+    r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
+    r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
     r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
@@ -36,6 +41,9 @@ _NOT_APPLICABLE = (
 _EMPTY = (
     r"blancs?|(is |left |if )*(blank|empty)|leer|vide|(é |em |en |in )*(branco|blanco|bianco)",
     r"vac[ií][oa]|vazi[oa]|vuot[oa]",
+    r"(empty|blanke?|leere?s?|lege|tomt?|pusta|prázdn[áé]) (cell|field|value|zelle|feld|cel|veld|celle|felt|fält"
+    r"|komórka|buňka|pole)",
+    r"(case|champ|célula|celda|cella|campo) (vide|vac[ií][oa]|vazi[oa]|vuot[oa])|leeg veld|nan",
     r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
 )
 _COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
@@ -90,6 +98,9 @@ def is_empty_entry(entry: str, entries: Sequence[str]) -> bool:
     """Return whether an entry of a list is for an empty cell: `leer`, `blank Not asked`, `vide = sans objet`; but not
     `leer stehend`, nor a town or a colour among other words.
     """
+    head = re.split(r"\s*[=:]", entry.strip(), maxsplit=1)[0]
+    if " " in head and is_empty(head):
+        return True
     found = _ENTRY.fullmatch(entry.strip())
     if found is None or not is_empty(found["word"]):
         return False
