@@ -261,8 +261,9 @@ def test_lengths_state_whole_numbers_where_some_have_decimals() -> None:
 
 
 def test_a_ddi_codebook_states_letters_that_are_missing_open_ends_and_roles(tmp_path: Path) -> None:
+    marks = '<catgry missing="Y"'
     security = "<security>Donnée sensible</security>"
-    missing = '<catgry missing="Y"><catValu>Z</catValu><labl>Sans objet</labl></catgry>'
+    missing = "<catgry><catValu>Z</catValu><labl>Sans objet</labl></catgry>"
     one = "".join(
         f"<catgry><catValu>{code}</catValu><labl>{label}</labl></catgry>"
         for code, label in (("A", "Cadres"), ("B", "Autres"))
@@ -270,13 +271,15 @@ def test_a_ddi_codebook_states_letters_that_are_missing_open_ends_and_roles(tmp_
     limits = '<valrng><range min="15" max="95"/></valrng>'
     (tmp_path / "t.xml").write_text(
         f'<codeBook><dataDscr><var name="csp"><invalrng><item VALUE="Z"/></invalrng>{one}{missing}{security}'
-        f'</var><var name="age" dcml="0"><labl>Âge</labl>{limits}<catgry><catValu>95</catValu>'
+        f'</var><var name="marked">{one}{missing.replace("<catgry", marks)}</var>'
+        f'<var name="age" dcml="0"><labl>Âge</labl>{limits}<catgry><catValu>95</catValu>'
         f'<labl>95 ans et plus</labl></catgry></var><var name="age2" dcml="0"><labl>age</labl>{limits}</var>'
         '<var name="day"><labl>Jour</labl>'
         '<notes>Du 2021-10-01 au 2022-01-31</notes><varFormat category="date"/></var></dataDscr></codeBook>',
         encoding="utf-8",
     )  # fmt: skip
-    csp, age, other, day = read_draft_source(tmp_path / "t.xml", tmp_path).columns
+    csp, marked, age, other, day = read_draft_source(tmp_path / "t.xml", tmp_path).columns
+    assert (marked.values, marked.missing) == ((("A", "Cadres"), ("B", "Autres")), ("Z",))
     assert (csp.values, csp.missing, csp.role) == ((("A", "Cadres"), ("B", "Autres")), ("Z",), Role.SENSITIVE)
     assert (age.bounds, age.top, age.is_designed) == (("15", "95"), True, True)
     assert (other.top, other.is_designed) == (False, False)  # it may be the range of the cells
@@ -316,9 +319,8 @@ def test_sections_of_a_text_describe_variables(tmp_path: Path, end: str) -> None
     text = PLAIN
     if end == "md":
         lines = PLAIN.replace("A SURVEY", "# A SURVEY").splitlines()
-        text = "\n".join(
-            f"- {each.strip()}" if each[:1] == " " else f"## {each}" if "   " in each else each for each in lines
-        )
+        points = [f"- {each.strip()}" if each[:1] == " " else each for each in lines]
+        text = "\n".join(f"## {each}".replace("   ", "\n\n") if "   " in each else each for each in points)
     (tmp_path / f"b.{end}").write_text(text, encoding="utf-8")
     table = write_csv(tmp_path / "t.csv", ["sex", "opl", "day"])
     found = read_draft_source(table, tmp_path, header_line=True, codebook=tmp_path / f"b.{end}")
@@ -338,11 +340,13 @@ def test_the_form_of_days_stands_in_the_text_around_a_table(tmp_path: Path) -> N
 
 
 def test_a_codebook_without_values_leaves_those_of_the_file(tmp_path: Path) -> None:
+    labels: dict[str, Any] = {"sex": {1: "Male", 2: "Female", 7: "Others"}}
     cells = pd.DataFrame({"sex": [1.0, 2.0]})
-    pyreadstat.write_sav(cells, tmp_path / "t.sav", variable_value_labels={"sex": {1: "Male", 2: "Female"}})
+    pyreadstat.write_sav(cells, tmp_path / "t.sav", variable_value_labels=labels, missing_ranges={"sex": [7]})
     book = write_csv(tmp_path / "b.csv", ["variable", "label"], ["sex", "Sex (sensitive)"])
     (found,) = read_draft_source(tmp_path / "t.sav", tmp_path, codebook=book).columns
     assert (found.values, found.role) == ((("1", "Male"), ("2", "Female")), Role.SENSITIVE)
+    assert found.missing == ("7",)
 
 
 def draft(folder: Path, *rows: Sequence[str]) -> str:

@@ -16,10 +16,6 @@ _OPEN = re.compile(
 
 
 def is_open_end(code: str, label: str) -> bool:
-    """Return whether the label of a whole number says that it stands for all greater ones, too, and says nothing else."""
-    return (
-        code.isdigit()
-        and not set(",;") & set(label)
-        and bool(_OPEN.search(label))
-        and set(re.findall(r"\d+", label)) <= {code}
-    )
+    """Return whether the label of a whole number says that it stands for all greater ones, too, and nothing else."""
+    named = set(re.findall(r"\d+", label))
+    return code.isdigit() and named <= {code} and not set(",;") & set(label) and bool(_OPEN.search(label))
