@@ -191,7 +191,7 @@ def test_columns_of_one_kind_share_a_definition(tmp_path: Path) -> None:
     text = decided(
         text,
         ('from: "CHANGE (the least number that can be)"', "from: 0"),
-        ('to: "CHANGE (the greatest number that can be; of amounts, with step: 100, precision: 1 beside it)"', "to: 1"),
+        ('to: "CHANGE (the greatest number that can be; for sums of money, add step: 100, precision: 1)"', "to: 1"),
         ('"CHANGE (where all values are public, other than the table)"', "questionnaire"),
     )
     assert problems_of(tmp_path, text) == []

@@ -76,7 +76,7 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("1=a; 1=b", ListedValues(unread="1=a; 1=b")),
         ("0-5, 9 = unknown", ListedValues(bounds=("0", "5"), missing=("9",), decimals=0)),
         ("0-5, 9", ListedValues(unread="0-5, 9")),
-        ("0-95; 96=96 or more", ListedValues(bounds=("0", "96"), decimals=0)),
+        ("0-95; 96=96 or more", ListedValues(bounds=("0", "96"), decimals=0, top=True)),
         ("0-95; 97=97 or more", ListedValues(unread="0-95; 97=97 or more")),
         ("-9=Not ascertained; 01=Yes; 02=No", ListedValues((("01", "Yes"), ("02", "No")), missing=("-9",))),
         ("1=a; 2=b; 9=unknown", ListedValues((("1", "a"), ("2", "b")), missing=("9",))),
@@ -255,7 +255,8 @@ def test_the_file_that_a_ddi_codebook_names_is_the_table(tmp_path: Path, beside:
         ("b.csv", f"sex,age\n{MARK},1\n", "no headings of a data dictionary"),
         ("b.csv", f"variable,label\n{MARK},{MARK}\n", "none of the table's columns"),
         ("b.csv", b"variable,label\nsex,\0\xff", "a text that is not in UTF-8"),
-        ("b.txt", MARK, "no codebook"),
+        ("b.txt", MARK, "no variables of the table"),
+        ("b.rtf", MARK, "no codebook"),
         ("b.xlsx", MARK, "not a readable Excel workbook"),
         ("b.yaml", "a: 1\n", "no contract with a table"),
     ],
@@ -362,7 +363,7 @@ def test_the_headings_that_are_used_and_ignored_are_told(tmp_path: Path, capsys:
     said = capsys.readouterr()
     note = (
         "headings used: Variable, Description, Type, Code, Meaning, Minimum, Maximum, Missing; ignored: Unit;"
-        " variables that match no column: 6; columns that it does not describe: 1"
+        " its variables without a column here: 6; columns that it does not describe: 1"
     )
     left_out = "not published, as they have no domain (--domains drafts them): dist, other"
     assert said.err == f"the codebook: {note}\n{left_out}\n"
@@ -444,7 +445,7 @@ def test_a_contract_of_a_database_names_its_table_and_the_person(
     assert '{from: "0", to: "2500", step: 1, precision: 0.01, ' in text
     assert "classification, value: icd-10" in text
     assert "classification, value: icd-9" in text
-    assert "# Columns without a domain are not published. --domains A,B drafts them" in text
+    assert "# Columns without a domain are not published. --domains A,B drafts one for A and B" in text
 
 
 @pytest.mark.parametrize(

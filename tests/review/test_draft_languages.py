@@ -290,7 +290,7 @@ def test_missing_codes_and_coarse_numbers_are_told_beside_the_role(tmp_path: Pat
             ["y", "decimal", "0.00 to 99999.99", ""]]  # fmt: skip
     text = draft_of(tmp_path, ["x", "y"], *rows)
     assert '# role unknown; not published, as it has no domain; missing: "-9", "99"' in text
-    assert "# role unknown; with decimals a domain has at most a million numbers: narrow the range for 0.1" in text
+    assert "# role unknown; sums and means round to 1: for precision: 0.1 the range is too wide" in text
 
 
 @pytest.mark.parametrize(
@@ -371,7 +371,9 @@ def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys
     assert crowdgate(*command, "--domains", "hours") == 0
     text = capsys.readouterr().out
     names = {each: text[text.index(f"name: {each}") :].partition("\n      - ")[0] for each in ("sex", "ward", "income")}
-    assert "--domains A,B drafts them, if you name those with CHANGE again; by hand" in text
+    assert (
+        "--domains A,B drafts one for A and B, and names those with CHANGE too, which else lose theirs. By hand" in text
+    )
     assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward"]
     assert "property: domain" in text[text.index("name: hours") :]
 

@@ -5,6 +5,7 @@ text that it can't decode, and a text is a matter of its row only. Missing value
 """
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,7 +193,18 @@ def variables(path: Location) -> Iterator[LabelledVariable]:
         values = tuple((_code_text(code), text) for code, text in labels.items() if code not in gone)
         missing = tuple(_code_text(code) for code in labels if code in gone and not isinstance(code, str))
         is_scale = said.variable_measure.get(name) == "scale"
-        yield LabelledVariable(name, label or "", _cell_type(said, name, False), values, missing, is_scale)
+        kind = _cell_type(said, name, False)
+        kind = CellType.WHOLE if kind is CellType.NUMBER and _is_whole(said, name) else kind
+        yield LabelledVariable(name, label or "", kind, values, missing, is_scale)
+
+
+def _is_whole(said: Any, name: str) -> bool:
+    """Return whether a variable holds whole numbers: by its print format in SPSS, F2.0, or by its type in Stata."""
+    printed = str(said.original_variable_types.get(name) or "").upper()
+    is_spss = said.file_format in ("sav/zsav", "por")
+    return str(said.readstat_variable_types.get(name)).startswith("int") or (
+        is_spss and bool(re.fullmatch(r"[FN]\d+(\.0)?", printed))
+    )
 
 
 def _holds(code: Any) -> Callable[[Any], bool]:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, floor
 
+from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
+from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import (
     is_empty,
     is_empty_entry,
@@ -25,7 +27,9 @@ _FORMS = (
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(r"(?P<code>-?\d{1,6})[-–](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
+    re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
     re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
@@ -33,9 +37,14 @@ _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*
 """A form in which labels can begin with digits, where the codes ascend: `1 under 18`, `2 18-24`."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
-_NEXT_PLAIN = re.compile(r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])")
+_NEXT_PLAIN = re.compile(
+    r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])"
+)
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
-_PLAIN_ENTRY = re.compile(rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*", re.DOTALL)
+_PLAIN_ENTRY = re.compile(
+    rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    re.DOTALL,
+)
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
 """A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
 _BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
@@ -44,6 +53,14 @@ _CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)"
 """A range with codes in brackets behind it: `0 to 140 (-1 = refused, -2 = unknown)`."""
 _SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+")
 """Codes whose labels are one word, with blanks between them: `1=Yes 0=No`."""
+_NEXT_IN_RUN = re.compile(r"[.,]?\s+(?=(?:\d{1,4}|[A-Z])\s?[-–—=:.)]\s*[^\W\d])")
+_IN_RUN = re.compile(r"(?P<code>\d{1,4}|[A-Z])\s?(?P<mark>[-–—=:.)])\s*[^\W\d][^=]*", re.DOTALL)
+"""An entry of a list with only blanks between its entries, and the blanks before the next one."""
+_INNER_CODE = re.compile(r"\s-?\w{1,6}\s?=\s*\S")
+_INNER_PLAIN = re.compile(r",\s*\d{1,4}\s+[^\W\d]")
+"""A further code within a label: `mild 3 = severe`, `mild, 3 severe`. No such label is understood."""
+_CODED = re.compile(r"-?\d{1,6}\s*[-–—:.)]\s*[^\W\d_]{2}.*|-?\d{1,6}\s+[^\W\d].*,\s*\d{1,4}\s+[^\W\d].*", re.DOTALL)
+"""A text that begins with a code and its label."""
 QUOTES = "'\""
 """The quotation marks around codes and labels."""
 _QUOTED_LABEL = re.compile(
@@ -71,6 +88,8 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 """A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
+_RANGE_IN_WORDS = re.compile(rf"(?<![\w.,/-]){_RANGE.pattern}(?![\w/-])", re.IGNORECASE)
+_MARKS, _SLASHED = ".-", ("DD/MM/YYYY", "MM/DD/YYYY")
 _CODE_IN_WORDS = re.compile(
     r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|wenn|falls|bei|für"
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
@@ -125,8 +144,16 @@ class ListedValues:
     """A list that is not read as a whole, or labels of a scale that name only some of its values: no domain."""
     decimals: int | None = None
     """The number of decimals with which the range is written."""
+    top: bool = False
+    """True if the greatest number of the range stands for all greater ones, too."""
     has_comma: bool = field(default=False, compare=False)
     """True if its decimals stand after a comma."""
+    has_zeros: bool = field(default=False, compare=False)
+    """True if an end of the range has a zero before it, as codes have: 0110."""
+    remark: str = field(default="", compare=False)
+    """Words behind a range that are no unit, and not understood."""
+    day_form: str = field(default="", compare=False)
+    """The form of the days of its range, if only one fits."""
 
 
 def listed_values(text: str) -> ListedValues:
@@ -138,6 +165,8 @@ def listed_values(text: str) -> ListedValues:
         return ListedValues()
     is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
     unread = ListedValues(unread=" ".join(text.split())) if is_list else ListedValues()
+    if not any(label for _, label in pairs) and any(_CODED.fullmatch(code) for code, _ in pairs):
+        return ListedValues(unread=" ".join(text.split()))  # else the texts would be values
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
@@ -159,25 +188,27 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
     if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
         others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
-        return replace(_one_range(ranges, others) or unread, missing=tuple(map(point_number, special)))
+        behind = "; ".join(label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label))
+        found = _one_range(ranges, others) or unread
+        return replace(found, missing=tuple(map(point_number, special)), remark="" if found.unread else behind)
     if special_codes(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
 
 
 def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> ListedValues | None:
-    """Return a range, with the number above it if that is its open end: `95 = 95 or older` after 0-94. None if there
-    are several ranges, or other codes.
+    """Return a range, with its open end if that has a label: `95 = 95 or older` after 0-94 or 0-95. None if there are
+    several ranges, or other codes.
     """
     found = _RANGE.fullmatch(ranges[0])
     if found is None or len(ranges) > 1 or len(others) > 1:
         return None
     low, high = found.group("low", "high")
-    above = str(int(high) + 1) if high.isdigit() else ""
-    if others and not (others[0][0] == above and re.search(rf"\b{above}\b", others[0][1])):
+    ends = {high, str(int(high) + 1)} if high.isdigit() else set()
+    if others and not (others[0][0] in ends and is_open_end(*others[0])):
         return None
-    stated = stated_range(low, above if others else high)
-    return stated if stated.bounds else None
+    stated = stated_range(low, others[0][0] if others else high)
+    return replace(stated, top=bool(others)) if stated.bounds else None
 
 
 def _range_alone(text: str) -> str:
@@ -275,6 +306,16 @@ def codes_in_words(text: str) -> tuple[str, ...]:
     return tuple(point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"]))
 
 
+def has_open_end(end: str, words: Sequence[str]) -> bool:
+    """Return whether words, or the codes that stand among them, say that a range has an open end: `4 = 4 or more`."""
+    return any(
+        is_open_end(each["code"], each["label"])
+        for text in words
+        for each in _CODE_IN_WORDS.finditer(text)
+        if each["code"] == end
+    )
+
+
 def bare_label(code: str, label: str) -> str:
     """Return a label without the code that it repeats: `Male` of `1. Male` and `(1) Male`."""
     found = _REPEATED.fullmatch(label)
@@ -282,11 +323,23 @@ def bare_label(code: str, label: str) -> str:
 
 
 def _parts(text: str) -> list[str]:
+    """Return the entries of a list; the text itself if it is none. Codes in brackets behind a range are entries."""
+    text = re.sub(r",\s*\n\s*", ", ", text)
+    entries = [text] if _range_with_codes(text) else _entries(text)
+    return [part for each in entries for part in _range_with_codes(each) or [each]]
+
+
+def _range_with_codes(text: str) -> list[str]:
+    """Return a range and the codes in brackets behind it; none if the text is something else."""
+    found = _CODES_BEHIND.fullmatch(text) if len(text) <= LONGEST_RANGE else None
+    is_range = found is not None and _RANGE.fullmatch(found["range"])
+    return [found["range"], *re.split(r"[;,]\s*", found["codes"])] if found and is_range else []
+
+
+def _entries(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
     if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
         return [bare]
-    if len(text) <= LONGEST_RANGE and (behind := _CODES_BEHIND.fullmatch(text)) and _RANGE.fullmatch(behind["range"]):
-        return [behind["range"], *re.split(r"[;,]\s*", behind["codes"])]
     if labelled := _quoted_labels(text):
         return labelled
     if _SINGLE_WORDS.fullmatch(text):
@@ -295,12 +348,14 @@ def _parts(text: str) -> list[str]:
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
     if len(parts := _NEXT_CODE.split(text)) > 1:
-        codes = [each.strip() for each in parts[0].split(",")]
+        codes = [each.strip() for each in re.split("[,/]", parts[0])]
         return [*codes, *parts[1:]] if all(map(_BARE.fullmatch, codes)) else parts
     if len(parts := _NEXT_PLAIN.split(text)) > 1 and all(map(_PLAIN_ENTRY.fullmatch, parts)):
         return parts
     if _FORM_OF_DAYS.fullmatch(text):
         return [text]
+    if run := _run(text):
+        return run
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
         plain = [_IN_BRACKETS.sub("", each) for each in parts]
@@ -310,6 +365,20 @@ def _parts(text: str) -> list[str]:
     others = re.split(r",\s+", bare[first.end() :]) if first else []
     is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
     return [bare[: first.end()], *others[1:]] if first and is_listed else [text]
+
+
+def _run(text: str) -> list[str]:
+    """Return the entries of a list with only blanks between them, `1-White 2-Black`, with one mark and ascending codes,
+    or letters that differ; none if it is none.
+    """
+    parts = _NEXT_IN_RUN.split(text)
+    found = [_IN_RUN.fullmatch(each) for each in parts]
+    codes = [each["code"] for each in found if each]
+    if len(parts) < 2 or len(codes) < len(parts) or len({each["mark"] for each in found if each}) > 1:
+        return []
+    numbers = [int(each) for each in codes if each.isdigit()]
+    is_ascending = numbers == sorted({*numbers}) and len({*codes}) == len(codes)
+    return parts if is_ascending and len(numbers) in (0, len(codes)) else []
 
 
 def _quoted_labels(text: str) -> list[str]:
@@ -346,8 +415,17 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
         if len(pairs) == len(parts) and any(label for _, label in pairs):
             return pairs
+    if sum(map(_is_range, parts)) == 1 < len(parts):  # beside a range, each code has the form that it has
+        own = [next(filter(None, (_pair(form, each) for form in _FORMS)), None) for each in parts]
+        if all(each is not None and (each[1] or _is_range(each[0])) for each in own):
+            return [each for each in own if each is not None]
     numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
-    if len(parts) == len(numbered) > 1 and all(int(one) < int(two) for (one, _), (two, _) in pairwise(numbered)):
+    is_one_each = not any(_INNER_PLAIN.search(label) for _, label in numbered)
+    if (
+        len(parts) == len(numbered) > 1
+        and is_one_each
+        and all(int(one) < int(two) for (one, _), (two, _) in pairwise(numbered))
+    ):
         return numbered
     worded = [each for each in parts if codes_in_words(each)]
     return [(each, "") for each in parts if len(each) <= LONGEST_BARE and not _FORMS[0].fullmatch(each) and not worded]
@@ -361,7 +439,9 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    return (code, label) if code and label and code.count("(") == code.count(")") else None
+    further = _INNER_CODE.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    is_one = code.count("(") == code.count(")") and not further
+    return (code, label) if code and label and is_one else None
 
 
 def stated_range(least: str, greatest: str) -> ListedValues:
@@ -369,11 +449,12 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     with the decimals that it is written with; or a range of days. Empty if these are neither.
     """
     days = [parse_day(each) for each in (least, greatest)]
-    days = days if any(days) else _slashed_days((least, greatest))
+    days, form = (days, _form((least, greatest))) if any(days) else _slashed_days((least, greatest))
     if days[0] and days[1] and days[0] <= days[1]:
-        return ListedValues(bounds=(days[0], days[1]))
+        return ListedValues(bounds=(days[0], days[1]), day_form=form)
     texts = [point_number(without_thousands(each.strip())) for each in (least, greatest)]
-    if [bool(_ONE_MARK.fullmatch(each)) for each in texts].count(True) == 1:
+    marked = [bool(_ONE_MARK.fullmatch(each)) for each in texts]
+    if marked.count(True) == 1 or (all(marked) and not any(re.match(r"-?0", each) for each in texts)):
         return ListedValues()
     low, high = map(parse_number, texts)
     if low is None or high is None or low > high:
@@ -382,7 +463,26 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     has_comma = any(
         "." in text and each.rfind(",") > each.rfind(".") for text, each in zip(texts, (least, greatest), strict=True)
     )
-    return ListedValues(bounds=(str(floor(low)), str(ceil(high))), decimals=decimals, has_comma=has_comma)
+    zeros = any(re.match(r"0\d", each) for each in texts)
+    bounds = str(floor(low)), str(ceil(high))
+    return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, has_zeros=zeros)
+
+
+def whole_range(text: str) -> str:
+    """Return the text of a cell on whole numbers, without the marks between the thousands of a range: 1.000 to 2.000 is
+    none of decimals there.
+    """
+    found = _RANGE.search(text)
+    return text if found is None else text.replace(found[0], re.sub(r"(?<=\d)[.,'](?=\d{3}(?!\d))", "", found[0]))
+
+
+def days_in_words(texts: Sequence[str]) -> ListedValues:
+    """Return the one range of days among words: `date of entry, between 2022-01-01 and 2022-12-31`; empty if there is
+    none, or if there are several.
+    """
+    found = {(each["low"], each["high"]) for text in texts for each in _RANGE_IN_WORDS.finditer(text)}
+    ranges = [each for ends in found if (each := stated_range(*ends)).bounds and parse_date(each.bounds[0])]
+    return ranges[0] if len(ranges) == 1 else ListedValues()
 
 
 def without_thousands(text: str) -> str:
@@ -409,14 +509,30 @@ def parse_day(text: str) -> str | None:
     return None if day is None else day.isoformat()
 
 
-def _slashed_days(texts: Sequence[str]) -> list[str | None]:
-    """Return days with strokes as YYYY-MM-DD, if only one order of day and month fits all of them."""
+def _form(texts: Sequence[str]) -> str:
+    """Return the form of days that are written YYYY-MM-DD, DD.MM.YYYY or DD-MM-YYYY; empty if they differ."""
+    forms = {
+        ISO if re.match(r"\d{4}", each.strip()) else f"DD{mark}MM{mark}YYYY"
+        for each in texts
+        for mark in _MARKS
+        if mark in each
+    }
+    return forms.pop() if len(forms) == 1 else ""
+
+
+def _slashed_days(texts: Sequence[str]) -> tuple[list[str | None], str]:
+    """Return days with strokes as YYYY-MM-DD, and their form, if only one order of day and month fits all of them; days
+    that are the same in both orders have no form.
+    """
     orders = [
         [parse_day(each.strip().replace("/", "-")) for each in texts],
         [parse_day(re.sub(r"(\d+)/(\d+)/", r"\2-\1-", each.strip())) for each in texts],
     ]
-    fit = [days for days in orders if all("/" in each for each in texts) and None not in days]
-    return fit[0] if len(fit) == 1 or (fit and fit[0] == fit[1]) else [None] * len(texts)
+    is_slashed = all("/" in each for each in texts)
+    fit = [(d, form) for d, form in zip(orders, _SLASHED, strict=True) if is_slashed and None not in d]
+    if len(fit) == 1:
+        return fit[0]
+    return (fit[0][0], "") if fit and fit[0][0] == fit[1][0] else ([None] * len(texts), "")
 
 
 def compact_days(listed: ListedValues) -> ListedValues:

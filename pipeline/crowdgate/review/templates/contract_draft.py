@@ -76,7 +76,9 @@ class DraftColumn:
     `is_designed` if they may be the extremes of the table. `unread` is what a codebook says of values that is no full
     list of them, `decimals` the number of decimals of its numbers, `physical` its name in a database; a column `is_key`
     if it identifies rows. `day_form` is the form of its days by a codebook; it `has_comma` if its range is
-    written with decimal commas there, and is `without_decimals` where only other ranges are written with decimals.
+    written with decimal commas there, and is `without_decimals` where only other ranges are written with decimals. The
+    codebook states its `role`, and that the `top` of its range stands for all greater numbers. `remark` is what stands
+    in the place of its values, and is not understood; `range_form` the form of days in which its range is written.
     """
 
     name: str
@@ -94,6 +96,10 @@ class DraftColumn:
     day_form: str = ""
     has_comma: bool = False
     without_decimals: bool = False
+    role: Role | None = None
+    top: bool = False
+    remark: str = ""
+    range_form: str = ""
 
     @property
     def is_age(self) -> bool:
@@ -173,9 +179,11 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     head = list(_head(source, name, _unit_hint(ids), doubted, listed=listed))
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
         open_ones = any(_is_open(source, each) for each in source.columns if each.name in described)
-        again = ", if you name those with CHANGE again" if open_ones else ""
-        drafted = f"--domains A,B drafts them{again}"
-        head.insert(2, f"# Columns without a domain are not published. {drafted}; by hand add invalid: level.")
+        again = ", and names those with CHANGE too, which else lose theirs" if open_ones else ""
+        drafted = f"--domains A,B drafts one for A and B{again}"
+        head.insert(
+            2, f"# Columns without a domain are not published. {drafted}. By hand, add a domain and invalid: level."
+        )
     return "\n".join([*head, *_definitions(source, shared), "    properties:", *(
         line for column in source.columns
         for line in _column(source, column, guessed[column.name], shared.get(column.name), column.name in described)
@@ -201,7 +209,13 @@ def _known(source: DraftSource) -> set[str]:
     description, and those whose values something states.
     """
     named = [column for column in source.columns if label_fault(column.name) is None]
-    return {c.name for c in named if _role(c) is not None or _has_statement(c) or _may_be_extremes(source, c)}
+    return {c.name for c in named if _has_known_name(c) or _has_statement(c) or _may_be_extremes(source, c)}
+
+
+def _has_known_name(column: DraftColumn) -> bool:
+    """Return whether a column's words suggest a role in which it can be published; a codebook's role suggests none."""
+    guess = _guess(column)
+    return guess is not None and (column.role is None or guess is not Role.DIRECT_IDENTIFIER)
 
 
 def _has_statement(column: DraftColumn) -> bool:
@@ -349,9 +363,10 @@ def _column(
     if column.description:
         typed.append(f"description: {_in_quotes(column.description[:200])}")
     held = [f"{{property: {fact}}}" for fact in facts]
-    doubt = "  # role guessed" if role is not None else "  # role unknown"
+    doubt = f"  # {_origin(column, role)}"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
     doubt += _also_known(column, described=described)
+    doubt += _not_understood(column) if role is not Role.DIRECT_IDENTIFIER else ""
     start = ", ".join([f"name: {_quoted(column.name)}", *typed])
     line = f"      - {{{start}, customProperties: [{', '.join(held)}]}}"
     if len(line) <= WIDTH:
@@ -361,6 +376,22 @@ def _column(
     yield from (f"        {each}" for each in typed)
     yield "        customProperties:"
     yield from (f"          - {each}" for each in held)
+
+
+def _not_understood(column: DraftColumn) -> str:
+    """Return what a comment quotes of the codebook that is not understood."""
+    quoted = "".join(each for each in " ".join(column.remark.split())[:MOST_QUOTED] if each.isprintable())
+    return f"; not understood: {_in_quotes(quoted)}" if quoted else ""
+
+
+def _origin(column: DraftColumn, role: Role | None) -> str:
+    """Return where the role of a column comes from, with the guess from its words, if that is another."""
+    if role is None:
+        return "role unknown"
+    guess = _guess(column)
+    if column.role is None or column.direct:
+        return "role guessed"
+    return "role from the codebook" + (f", not {guess} as its words suggest" if guess not in (None, role) else "")
 
 
 def _also_known(column: DraftColumn, *, described: bool) -> str:
@@ -374,7 +405,7 @@ def _also_known(column: DraftColumn, *, described: bool) -> str:
     if not column.values and _seems_whole(column):
         return "; whole numbers guessed"
     is_coarse = not column.values and column.bounds and column.decimals and ", precision: 1," in _precision(column)
-    return "; with decimals a domain has at most a million numbers: narrow the range for 0.1" if is_coarse else ""
+    return "; sums and means round to 1: for precision: 0.1 the range is too wide" if is_coarse else ""
 
 
 def _values(source: DraftSource, column: DraftColumn) -> list[tuple[str, str]]:
@@ -399,7 +430,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     if column.type is CellType.FLAG:
         return '{values: ["true", "false"], source: type of the column}'
     missing = f"missing: [{', '.join(map(_in_quotes, column.missing))}], " if column.missing else ""
-    if column.is_age and (column.bounds is None or not column.is_designed):
+    is_stock = column.bounds is None and not column.unread
+    if column.is_age and (is_stock or (column.bounds and not column.is_designed)):
         return f"{{from: 0, to: 90, top: true, {missing}source: ages in years}}"
     if column.values:
         values = ", ".join(_in_quotes(value) for value, _ in column.values)
@@ -410,7 +442,8 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         fixed = _quoted(source.values_from)
         exact = _precision(column)
         low, high, exact = _fitting(column.bounds, exact)
-        ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}"
+        top = "top: true, " if column.top and (low, high) == column.bounds else ""
+        ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}{top}"
         return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))
     if column.unread:
@@ -418,9 +451,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         each = _quoted(change(f"each value that can be, or from and to; by {source.values_from}: {known}"))
         return f"{{values: [{each}], {missing}source: {public}}}"
     if column.is_day or column.type in (CellType.WHOLE, CellType.NUMBER):
-        what, more = (
-            ("day", "") if column.is_day else ("number", "; of amounts, with step: 100, precision: 1 beside it")
-        )
+        what, more = ("day", "") if column.is_day else ("number", "; for sums of money, add step: 100, precision: 1")
         low, high = (
             _quoted(change(f"the {each} {what} that can be{also}"))
             for each, also in (("least", ""), ("greatest", more))
@@ -494,6 +525,11 @@ def published_labels(column: DraftColumn) -> Values:
 
 
 def _role(column: DraftColumn) -> Role | None:
+    """Return the privacy role of a column by its codebook, or else by its words; None if neither says any."""
+    return Role.DIRECT_IDENTIFIER if column.direct else column.role or _guess(column)
+
+
+def _guess(column: DraftColumn) -> Role | None:
     """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
     if column.direct or (not column.values and ENDS_IN_ID.search(column.name.lower())):
         return Role.DIRECT_IDENTIFIER

@@ -56,10 +56,15 @@ HEADINGS = {
         "valeurs manquantes", "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
     ),
     "identifier": ("identifier", "is identifier", "pii"),
+    "role": ("sensitivity", "confidentiality", "privacy role", "disclosure risk"),
+    "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
+               "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge"),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 
 _WORDS = {
+    "role": r"sensi[tb]\w*|confiden\w*|sigilo|känslig\w*|gevoelig\w*|vertraulich\w*|vertrouwelijk\w*|schutz\w*"
+    r"|følsomhe\w*|fortrolig\w*|wrażliw\w*|poufno\w*|citlivos\w*|důvěrn\w*|riservatezza|privacy",
     "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*"
     r"|chyb\w*",
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"

@@ -16,12 +16,17 @@ from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     bare_label,
+    days_in_words,
+    has_open_end,
     special_codes,
     stated_range,
     without_scale,
 )
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.review.templates.dictionary_types import day_form
+from crowdgate.review.templates.open_ends import is_open_end
+from crowdgate.review.templates.special_labels import is_empty
+from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -67,24 +72,34 @@ def _variable(stated: Any) -> DraftColumn:
     values = () if special else listed
     stated_formats = [each for each in stated if _tag(each) == "varFormat"]
     formats = {str(each.get("type")) for each in stated_formats}
+    label, name = labels.get("labl", ""), str(stated.get("name"))
+    words = [label, labels.get("notes", ""), labels.get("txt", "")]
     valid = _valid_range(stated)
     decimals = max(valid.decimals or 0, _decimals(stated, stated_formats)) or (0 if stated.get("dcml") else None)
     is_whole = not decimals and (decimals == 0 or _states_whole_numbers(stated, stated_formats))
     numeric = CellType.WHOLE if is_whole else CellType.NUMBER
+    is_top = valid.bounds is not None and _is_top(valid.bounds[1], listed, words)
     is_text = "character" in formats or (values and not formats and valid.bounds is None)
     kept = ListedValues(values, valid.bounds) if is_text else without_scale(values, valid.bounds)
-    label, name = labels.get("labl", ""), str(stated.get("name"))
     form = day_form(label)
     found = CellType.DAY if form or any(map(_is_day, stated_formats)) else CellType.TEXT if is_text else numeric
+    told = days_in_words(words) if found is CellType.DAY and not valid.bounds else ListedValues()
+    valid = told if told.bounds else valid
+    role = stated_role(labels.get("security", "")) or role_in_brackets(label)
     column = DraftColumn(
-        name, found, label, kept.values, valid.bounds, is_designed=False, unread=kept.unread, decimals=decimals,
-        day_form=form,
+        name, found, label, kept.values, valid.bounds, is_designed=is_top or bool(told.bounds),
+        unread=kept.unread, decimals=decimals, day_form=form, top=is_top, role=role,
     )  # fmt: skip
     bounds = column.bounds if column.is_age or not kept.values else None
     codes = (code for code, label in listed if special and special_codes([(code, label)]))
     outside = _outside(listed, bounds) if bounds else ()
     missing = [*_missing_codes(stated), *codes, *kept.missing, *outside]
     return replace(column, bounds=bounds, missing=tuple(dict.fromkeys(missing)))
+
+
+def _is_top(greatest: str, listed: Values, words: Sequence[str]) -> bool:
+    """Return whether a category, or words, say that a valid range has an open end: it is no extreme of cells then."""
+    return any(code == greatest and is_open_end(code, label) for code, label in listed) or has_open_end(greatest, words)
 
 
 def _decimals(variable: Any, formats: Sequence[Any]) -> int:
@@ -135,13 +150,14 @@ def _categories(variable: Any) -> Iterator[tuple[str, str]]:
     variable's invalid range (element invalrng).
     """
     invalid = [_limits(each) for each in _ranges(variable, "invalrng")]
+    single = {str(each.get("VALUE")).strip() for each in _ranges(variable, "invalrng")}
     for category in variable:
         if _tag(category) != "catgry" or category.get("missing") == "Y":
             continue
         parts = {_tag(each): "".join(each.itertext()).strip() for each in category}
         number = parse_number(parts.get("catValu", ""))
         code = parts.get("catValu", "")
-        is_invalid = any(number is not None and low <= number <= high for low, high in invalid)
+        is_invalid = code in single or any(number is not None and low <= number <= high for low, high in invalid)
         if code and not is_invalid and not _NO_CELL.fullmatch(code):
             yield code, bare_label(code, parts.get("labl", ""))
 
@@ -152,7 +168,8 @@ def _missing_codes(variable: Any) -> Iterator[str]:
     marked = [each for each in variable if _tag(each) == "catgry" and each.get("missing") == "Y"]
     codes = [part.text for each in marked for part in each if _tag(part) == "catValu"]
     found = [*codes, *(each.get("VALUE") for each in invalid)]
-    yield from dict.fromkeys(code.strip() for code in found if code and parse_number(code) is not None)
+    stripped = dict.fromkeys(code.strip() for code in found if code)
+    yield from (code for code in stripped if code and not _NO_CELL.fullmatch(code) and not is_empty(code))
 
 
 def _limits(stated: Any) -> tuple[Fraction | float, Fraction | float]:

@@ -2,28 +2,52 @@
 that no contract can state.
 """
 
+import re
 from dataclasses import replace
 
 from crowdgate.contracts.domains import code_fault, label_fault
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.contract_draft import DraftColumn, published_labels
+from crowdgate.review.templates.contract_draft import DraftColumn, Values, published_labels
+from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.sources.table_header import CellType
 
 _DAYS, _NUMBERS = (CellType.DAY, CellType.MOMENT), (CellType.WHOLE, CellType.NUMBER)
+_IN_BRACKETS = re.compile(r"\(\s*(?P<low>-?\d{1,4})\s*(?:[-–]|to|t/m|bis|à|a|til|till|do)\s*(?P<high>\d{1,4})\s*\)")
+"""A range of whole numbers in brackets."""
 
 
 def consistent(column: DraftColumn) -> DraftColumn:
     """Return a column without what contradicts its type or its missing codes. A range of another kind than the type is
     left to decide, and so are values that can't be stated.
     """
-    column = _with_fit_values(column)
+    column = _with_named_end(_with_fit_values(column))
     numbers = {parse_number(each) for each in column.missing} - {None}
     values = tuple(pair for pair in column.values if parse_number(pair[0]) not in numbers)
     if column.bounds is None or not _is_contradiction(column):
         return replace(column, values=values)
     unread = column.unread or " to ".join(column.bounds)
     return replace(column, values=values, bounds=None, decimals=None, unread="" if values else unread)
+
+
+def _with_named_end(column: DraftColumn) -> DraftColumn:
+    """Return a column whose labels, which are no full list, name the ends of its range, with that range."""
+    named = re.findall(r"(?:^|; )(-?\d+) = ([^;]*)", column.unread)
+    is_whole = "; ".join(f"{code} = {label}" for code, label in named) == column.unread
+    return with_named_ends(column, tuple(named)) if is_whole else column
+
+
+def with_named_ends(column: DraftColumn, labels: Values) -> DraftColumn:
+    """Return a column with the range whose ends have `labels`, and no number between them, if its words state it, as in
+    `Contentment (0-10)` with 0 = not at all and 10 = completely. Of ages, the label of the open end says enough.
+    """
+    codes = [code for code, _ in labels]
+    ranges = {each.group("low", "high") for each in _IN_BRACKETS.finditer(column.description)}
+    if column.bounds is None and len(codes) == 2 and (codes[0], codes[1]) in ranges:
+        return replace(column, bounds=(codes[0], codes[1]), decimals=0, unread="")
+    if column.bounds is None and len(codes) == 1 and column.is_age and is_open_end(*labels[0]):
+        return replace(column, bounds=("0", codes[0]), decimals=0, unread="", top=True)
+    return column
 
 
 def _is_contradiction(column: DraftColumn) -> bool:

@@ -12,20 +12,26 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_in_words,
     compact_days,
+    days_in_words,
+    has_open_end,
     listed_values,
     missing_codes,
     stated_range,
     values_of_pairs,
+    whole_range,
     without_scale,
 )
 from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
 from crowdgate.review.templates.dictionary_headings import known_headings, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
+from crowdgate.review.templates.special_labels import is_empty_entry
+from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -42,6 +48,8 @@ _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), (
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
+_LIMITS = ("values", "range", "least", "greatest")
+"""The headings of what a variable can hold."""
 Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
@@ -135,8 +143,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     groups: dict[str, list[Row]] = {}
     references: dict[str, tuple[str, ...]] = {}
     name = ""
-    for cells in (each for each in rows[at + 1 :] if any(cell.strip() for cell in each)):
-        row = {key: cells[place].strip() for key, place in known.items() if place < len(cells)}
+    for cells, row in _with_lengths(rows[at + 1 :], known):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
         references.setdefault(name, _references(cells, known))
@@ -147,6 +154,23 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
     own = {each.name: references.get(each.name, ()) for each in columns}
     return Dictionary(columns, used, ignored, len(described) - len(columns), own)
+
+
+def _with_lengths(
+    rows: Sequence[Sequence[str]], known: Mapping[str, int]
+) -> Iterator[tuple[Sequence[str], dict[str, str]]]:
+    """Yield each row that is not empty, and its cells under known headings. Their lengths become part of their types
+    if some are written with decimals, `10.2`: only then is one without them of whole numbers.
+    """
+    filled = [each for each in rows if any(cell.strip() for cell in each)]
+    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for cells in filled]
+    if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
+        for row in found:
+            is_plain = re.fullmatch(r"[^\W\d]+", row.get("type", "")) and re.fullmatch(
+                r"[\d.,]+", row.get("length", "")
+            )
+            row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
+    yield from zip(filled, found, strict=True)
 
 
 def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
@@ -189,6 +213,7 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
         description=first.description or other.description, values=listed.values, bounds=listed.bounds,
         unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])),
+        role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
 
@@ -199,11 +224,20 @@ def _shown(heading: str) -> str:
 
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
+    if stated_type(rows[0].get("type", "")).type is CellType.WHOLE:
+        rows = [{**row, **{key: whole_range(row[key]) for key in _LIMITS if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = _listed(rows, kind)
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
+        listed = (
+            listed
+            if listed.bounds or listed.values or listed.unread
+            else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
+        )
+    words = [first.get(key, "") for key in (*_WORDS, "values")]
+    top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
@@ -215,7 +249,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
-        day_form=stated.day_form, has_comma=listed.has_comma,
+        day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
+        remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
     )  # fmt: skip
     if kind == "checkbox":
         for code, choice in listed.values:
@@ -224,6 +259,21 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             )
     else:
         yield column
+
+
+def _stated_role(row: Row) -> Role | None:
+    """Return the role that a variable has by its cell about sensitivity, or else by words in brackets."""
+    bracketed = filter(None, (role_in_brackets(row.get(key, "")) for key in _WORDS))
+    return stated_role(row.get("role", "")) or next(bracketed, None)
+
+
+def _remark(rows: Sequence[Row]) -> str:
+    """Return what stands in the place of values, and is not understood; nothing of forms of days, of words for an empty
+    cell and of classifications, which are.
+    """
+    stated = " ".join(filter(None, (rows[0].get(key, "") for key in _LIMITS)))
+    is_known = day_form(stated) or is_empty_entry(stated, [stated]) or _CLASSIFICATION.search(stated)
+    return "" if len(rows) > 1 or is_known else stated
 
 
 def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
@@ -287,5 +337,7 @@ def _type(row: Row, listed: ListedValues) -> StatedType:
     is_days = listed.bounds is None or compact_days(listed).bounds != listed.bounds or "-" in listed.bounds[0][1:]
     if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and is_days):
         return StatedType(CellType.DAY, day_form=stated.day_form or form)
+    if listed.has_zeros and stated.type is CellType.UNKNOWN:
+        return StatedType(CellType.TEXT)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

@@ -28,7 +28,7 @@ def with_codebook(
     names = {column.name.casefold() for column in table.columns}
     unmatched = left_out + sum(each.name.casefold() not in names for each in columns)
     undescribed = sum(book is None for _, book in found)
-    counts = f"variables that match no column: {unmatched}; columns that it does not describe: {undescribed}"
+    counts = f"its variables without a column here: {unmatched}; columns that it does not describe: {undescribed}"
     note = f"{headings}; {counts}" if headings else counts
     books = [book for _, book in found if book is not None]
     forms = _forms(books, table.settings) if table.format == "csv" else {}
@@ -43,7 +43,9 @@ def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[st
     """Return the form of days, where a codebook states one, and a decimal comma, where it writes its ranges so and the
     settings `stated` leave the mark open: many tables with commas between cells have points, whatever their codebook.
     """
-    days = {each.day_form for each in columns if each.day_form}
+    days = {each.day_form for each in columns if each.day_form} or {
+        each.range_form for each in columns if each.range_form
+    }
     has_comma = {each.has_comma for each in columns if each.decimals and each.bounds}
     found = {"dayForm": next(iter(days))} if len(days) == 1 and ("dayForm" in stated or days != {ISO}) else {}
     return found | ({"decimalMark": COMMA} if has_comma == {True} and "decimalMark" in stated else {})
@@ -52,10 +54,15 @@ def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[st
 def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:
     """Return a column with the facts of both; what the table's own file says of it comes first."""
     stated = column.type is not CellType.UNKNOWN
+    if not (book.values or book.bounds) and (column.values or column.bounds):
+        own = column.values, column.bounds, column.unread, column.top
+        book = replace(book, values=own[0], bounds=own[1], unread=own[2], top=own[3], is_designed=column.is_designed)
     return replace(
         book,
         name=column.name,
         type=column.type if stated else book.type,
         description=book.description or column.description,
         direct=column.direct or book.direct,
+        missing=tuple(dict.fromkeys([*book.missing, *column.missing])),
+        role=book.role or column.role,
     )

@@ -17,6 +17,7 @@ from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
 from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
@@ -27,7 +28,7 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
-from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows
+from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -128,7 +129,7 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv", ".md", *SOURCES["excel"].suffixes):
+    if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
     return with_codebook(table, path, _codebook_columns(path, names))
@@ -141,12 +142,36 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     text, encoding = dictionary_text(path)
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
-    return replace(read_dictionary(path, dictionary_rows(text, path), names), encoding=encoding)
+    rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
+    return replace(read_dictionary(path, rows, names), encoding=encoding)
+
+
+def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
+    rows = dictionary_rows(text, path)
+    if is_dictionary(rows, names) and max(map(len, rows)) > 1:
+        return rows
+    if sections := section_rows(with_points(text, names), names):
+        return sections
+    expected = "lines that begin with the name of a column, with its codes on indented lines below"
+    raise cannot_draft(path, "no variables of the table", expected)
 
 
 def _markdown(path: Path, text: str, names: Sequence[str]) -> Dictionary:
     """Return what tables of variables say, or else sections that each describe one."""
     sheets = [*markdown_tables(text)]
+    form = day_form(re.sub(r"(?m)^\s*\|.*$", "", text))
+    found = _markdown_dictionary(path, text, sheets, names)
+    columns = (replace(each, day_form=form) if _lacks_form(each) else each for each in found.columns)
+    return replace(found, columns=tuple(columns)) if form else found
+
+
+def _lacks_form(column: DraftColumn) -> bool:
+    """Return whether a column is one of days whose own row states no form."""
+    return column.is_day and not column.day_form
+
+
+def _markdown_dictionary(path: Path, text: str, sheets: Sequence[Sheet], names: Sequence[str]) -> Dictionary:
     if not any(is_dictionary(rows, names) for _, rows in sheets) and (rows := section_rows(text, names)):
         return read_dictionary(path, rows, names)
     if not sheets:
@@ -162,7 +187,8 @@ def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ..
         return _read(path, reader, path.name, "").columns
     if reader is _contract:
         return _nearest_table(path, names)
-    expected = "a data dictionary (.csv, .xlsx, .md), a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
+    dictionaries = "a data dictionary (.csv, .tsv, .txt, .xlsx, .md)"
+    expected = f"{dictionaries}, a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
     raise cannot_draft(path, "no codebook", expected)
 
 

@@ -4,6 +4,8 @@ from pathlib import Path
 
 from crowdgate.review.templates.codebook_values import ListedValues, bare_label, special_codes, without_scale
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.review.templates.draft_consistency import with_named_ends
+from crowdgate.review.templates.stated_roles import role_in_brackets
 from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables
 
 
@@ -24,4 +26,8 @@ def _column(found: LabelledVariable) -> DraftColumn:
     codes = tuple(code for code, label in values if special_codes([(code, label)]))
     listed = ListedValues(missing=codes) if found.is_scale or special else without_scale(values)
     missing = (*found.missing, *listed.missing)
-    return DraftColumn(found.name, found.type, found.label, listed.values, missing=missing, unread=listed.unread)
+    column = DraftColumn(
+        found.name, found.type, found.label, listed.values, missing=missing, unread=listed.unread,
+        role=role_in_brackets(found.label),
+    )  # fmt: skip
+    return with_named_ends(column, tuple(pair for pair in values if pair[0] not in codes)) if found.is_scale else column

@@ -60,6 +60,23 @@ def _plain(text: str) -> str:
     return re.sub(r"`([^`]*)`|\*\*([^*]*)\*\*", lambda found: found[1] or found[2] or "", text).strip()
 
 
+def with_points(text: str, names: Sequence[str]) -> str:
+    """Return a plain text, in which the names of variables begin lines and their codes stand on indented lines below,
+    as one whose codes are points of a list.
+    """
+    folded = {each.casefold() for each in names}
+    marked = [
+        f"- {each.strip()}" if re.match(r"\s+\S|\d", each) else f"{'##' if _begins_with(each, folded) else '#'} {each}"
+        for each in text.splitlines()
+    ]
+    return "\n".join(marked)
+
+
+def _begins_with(line: str, names: set[str]) -> bool:
+    """Return whether a line begins with one of `names`."""
+    return line.strip().partition(" ")[0].partition("\t")[0].strip(".,:;").casefold() in names
+
+
 def section_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a data dictionary as sections of a text state them, of which each has the name of a column in
     its heading, or in a line of its own; none without such sections.
@@ -82,6 +99,8 @@ def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]
         if (name and own.casefold() not in ("", name.casefold())) or (_HEADING.fullmatch(line) and (block or name)):
             yield words, block
             words, block, name = [], [], ""
+        if own and not name and _HEADING.fullmatch(line):
+            words = [each for each in words if not each.startswith("# ")]  # the title of the whole text
         name = name or own
         (block if is_code else words).extend([line] if line else [])
     yield words, block
@@ -114,6 +133,6 @@ def _section(words: Sequence[str], block: Sequence[str], names: set[str]) -> Ite
 def _section_label(words: Sequence[str], name: str) -> str:
     """Return the label of a variable in its section: as it is marked, or beside its name, or else the next line."""
     marked = next((found["words"] for each in words if (found := _LABEL.search(each))), "")
-    others = (re.sub(rf"[`*#]*{re.escape(name)}[`*]*", "", each, count=1) for each in words)
+    others = (re.sub(rf"[`*#]*(?<!\w){re.escape(name)}(?!\w)[`*]*", "", each, count=1) for each in words)
     bare = (_plain(each).strip("#*:–—- ") for each in others)
     return _plain(marked or next((each for each in bare if each), ""))

@@ -22,16 +22,28 @@ _UNKNOWN = (
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
-    r"ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
+    r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
+    r"(donnée|valeur) manquante",
+    r"(ne )?répond pas|refus de répondre|se desconoce|dato (faltante|mancante)|não preenchid[oa]|sem declaração",
+    r"ignot[oa]|mancant[ei]|rifiut[ao]|weigert|ontbre(ekt|kend)|geen gegevens|(inget|intet) svar|saknas|ej uppgift",
+    r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
+    r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
     r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
     r"sans objet|non[ -]concernée?|niet van toepassing|nie dotyczy|no procede|não se aplica|no aplica|non applicabile",
+    r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)",
+    r"non (fait|effectuée?|réalisée?|mesurée?|eseguit[oa]|effettuat[oa])|n(o|ão) (realizad[oa]|efetuad[oa]|hech[oa])",
+    r"niet (gedaan|uitgevoerd|gemeten|afgenomen)|(ej|inte) (utför[dt]|gjor[dt]|mätt?)|nie (wykonano|badano)",
+    r"ikke (utført|udført|målt)|neprovedeno",
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )
 _EMPTY = (
     r"blancs?|(is |left |if )*(blank|empty)|leer|vide|(é |em |en |in )*(branco|blanco|bianco)",
     r"vac[ií][oa]|vazi[oa]|vuot[oa]",
+    r"(empty|blanke?|leere?s?|lege|tomt?|pusta|prázdn[áé]) (cell|field|value|zelle|feld|cel|veld|celle|felt|fält"
+    r"|komórka|buňka|pole)",
+    r"(case|champ|célula|celda|cella|campo) (vide|vac[ií][oa]|vazi[oa]|vuot[oa])|leeg veld|nan",
     r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
 )
 _COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
@@ -45,6 +57,12 @@ _NO_CODE = re.compile(
 _SPECIAL, _UNANSWERED, _NONE = (
     re.compile("|".join(each), re.IGNORECASE) for each in ((*_UNKNOWN, *_NOT_APPLICABLE), _UNKNOWN, _EMPTY)
 )
+_MARKED = re.compile(
+    r"[\[(](?:user[- ]?|system[- ]?)?(?:missing|fehlend|manquante?|ontbrekend|manglende|saknas|ausente|perdido"
+    r"|mancante|brak|chybí)(?: values?| code)?[\])]?$",
+    re.IGNORECASE,
+)
+"""The mark behind a label that its code is a missing one."""
 _OR = re.compile(r"\s+(?:or|oder|ou|o|of|lub|eller|nebo|e|und|and|et|y|i|en|och|og)\s+", re.IGNORECASE)
 
 
@@ -54,13 +72,19 @@ def _wordings(label: str) -> list[str]:
 
 
 def is_special(label: str) -> bool:
-    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`."""
+    """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`; or has
+    a mark behind it: `refused to say [missing]`.
+    """
+    if _MARKED.search(label):
+        return True
     said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in _wordings(label)]
     return said[0] or (len(said) > 1 and all(said[1:]))
 
 
 def is_unknown(label: str) -> bool:
     """Return whether a label says that a value is unknown; not that there can be none, as `not applicable` does."""
+    if _MARKED.search(label):
+        return True
     said = [bool(_UNANSWERED.fullmatch(each.strip(" ."))) for each in _wordings(label)]
     return said[0] or (len(said) > 1 and all(said[1:]))
 
@@ -74,14 +98,18 @@ def is_empty_entry(entry: str, entries: Sequence[str]) -> bool:
     """Return whether an entry of a list is for an empty cell: `leer`, `blank Not asked`, `vide = sans objet`; but not
     `leer stehend`, nor a town or a colour among other words.
     """
+    head = re.split(r"\s*[=:]", entry.strip(), maxsplit=1)[0]
+    if " " in head and is_empty(head):
+        return True
     found = _ENTRY.fullmatch(entry.strip())
     if found is None or not is_empty(found["word"]):
         return False
     is_colour, rest = found["word"].casefold() in _COLOURS, found["rest"]
     if rest and (is_colour or not found["mark"]):
         return is_special(rest) or bool(_IF.match(rest))
-    are_codes = all(len(each.split()[0]) <= 3 for each in entries if each.split() and each != entry)
-    return bool(rest) or not (found["word"].istitle() or (is_colour and not are_codes))
+    others = [re.split(r"[\s=:]", each.strip(), maxsplit=1)[0] for each in entries if each.strip() and each != entry]
+    are_codes = all(len(each) <= 3 for each in others)
+    return bool(rest) or are_codes or not (found["word"].istitle() or is_colour)
 
 
 def without_empty(code: str) -> str:

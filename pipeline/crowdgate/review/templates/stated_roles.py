@@ -1,0 +1,60 @@
+"""The privacy role of a column as a codebook states it, under a heading such as `Sensitivity` or in brackets behind the
+words on a variable, in several languages.
+"""
+
+import re
+
+from crowdgate.contracts.contract import Role
+from crowdgate.review.templates.column_words import plain_text
+
+_NOT = re.compile(
+    r"\b(?:not?|non|nao|nicht|kein\w*|geen|niet|ej|inte|ikke|ingen|nie|neni|sem|sin|sans|without|ohne|senza|pas)\b"
+    r"[ -]+(?:\w+ ){0,2}\w"
+    r"|\bne(?:citliv|osobn|iden)|\b(?:de|pseudo)-?(?:ident|anonym)"
+)
+"""The words that deny a role: `not sensitive`, `non-sensible`. They are looked for before the words of a role."""
+_RELEASE = re.compile(
+    r"\b(?:not|non|nao|nicht|kein\w*|niet|ej|ikke|nie|ne|no)\b[ -]+(?:to be |zu |se )?"
+    r"(?:releas|publi|disclos|diffus|divulg|veroffentl|weitergeb|vrijge|utlamn|offentlig|udstykk)\w*"
+)
+"""The words that a column is not to be released, which deny no role."""
+_QUASI = re.compile(
+    r"\b(?:quasi|quase|kvasi|cuasi|kwazi|kvazi|semi)[- ]?id|\bindire[ck]t\w*(?: \w+)?[- ]id\w*|\bid\w+ indire[ck]t\w*"
+    r"|\bindire[ck]t\w*$|\bkey variable|\b(?:quas[ie]|kvasi|kvazi|qi)\b"
+)
+_DIRECT = re.compile(
+    r"(?<![\w-])identif(?:ier|iant|icador|icativo|icateur|ikator|icator|iserare|ierare|ikat|iant|ying)\w*|(?<![\w-])identificat(?:or|eur)\w*"
+    r"|(?<![\w-])identyfikator\w*|\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b"
+)
+_SENSITIVE = re.compile(
+    r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bfolsom\w*|\bwrazliw\w*|\bcitliv\w*|\b[ck]onfiden[tc]\w*"
+    r"|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*|\bschutzenswert\w*"
+    r"|\bspecial categor\w*|\bbesondere kategor\w*"
+)
+_KINDS = ((Role.QUASI_IDENTIFIER, _QUASI), (Role.DIRECT_IDENTIFIER, _DIRECT), (Role.SENSITIVE, _SENSITIVE))
+_BRACKETS = re.compile(r"\(([^()]{2,60})\)|\[([^\[\]]{2,60})\]|\s[-–—]\s([^-–—()]{2,40})$")
+"""The words in brackets, or behind a dash at the end."""
+_NOUNS = re.compile(
+    r"(?:data|info\w*|variable|variabel|uppgift\w*|opplysning\w*|oplysning\w*|gegevens?|dad[oa]s?|dat[oa]s?|donnees?"
+    r"|personal|person\w*|field|campo|highly|very|direct\w*|direkt\w*|dir[ei]t[oa]|merkmal|angaben?|udaje?|dane|\W)*"
+)
+"""The words that can stand beside those of a role in brackets."""
+
+
+def stated_role(text: str) -> Role | None:
+    """Return the role that a cell about sensitivity states; None if it states none, or denies one."""
+    plain = plain_text(text).lower()
+    if _NOT.search(_RELEASE.sub("", plain)):
+        return None
+    return next((role for role, words in _KINDS if words.search(plain)), None)
+
+
+def role_in_brackets(text: str) -> Role | None:
+    """Return the role that words in brackets state: `Ethnic group (sensitive)`. Their first part has to say nothing
+    else, so that `(sensitive to light)` and `(identifier of the ward)` state none.
+    """
+    for found in _BRACKETS.finditer(plain_text(text).lower()):
+        first = re.split(r"[,;:]|\s[-–—]\s", next(filter(None, found.groups())))[0].strip()
+        if (role := stated_role(first)) and any(_NOUNS.fullmatch(words.sub("", first)) for _, words in _KINDS):
+            return role
+    return None
