@@ -246,6 +246,10 @@ def test_the_fast_way_through_quotes_takes_no_line_that_it_would_read_otherwise(
     assert parsed.ragged == ragged
 
 
+def test_ragged_lines_are_counted_where_no_column_is_wanted() -> None:
+    assert parse(b'v,v\rv,"a\rb"\r', ",", 2, []).ragged == reference(b'v,v\rv,"a\rb"\r', 2)[1] == 1
+
+
 def test_a_ragged_line_is_dropped_and_counted_even_where_cells_may_be_invalid(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(b"x,n\na,1\na\na,1,2\n\xff\xff\n,\na,2")
     seen = TableFacts()

@@ -1,8 +1,7 @@
 """The first replay of a ledger in a process: its journal is followed, and the tables are compared with it.
 
-With an attested position a read or a change continues from there: the schema and every row of every table are still
-compared, but older lines of the journal are not read, nor indexes checked: no decision rests on them. A read that
-returns lines, or compares older ones, follows the whole journal.
+With an attested position a read or a change continues from there: every row of every table is still compared, but older
+lines of the journal are not read. A read that returns lines, or compares older ones, follows the whole journal.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from crowdgate.ledger.replay import JournalMismatch, JournalReplay
+from crowdgate.ledger.schema import LEDGERS, select, tables
 
 if TYPE_CHECKING:
     from crowdgate.ledger.position import AttestedPosition
@@ -54,7 +54,8 @@ def _replay_on(store: Store, database: Database, position: AttestedPosition) -> 
     """Return a replay that continues from the attested position; None if the journal lacks its line, or its state is
     invalid.
     """
-    _refuse_unsound(store.schema_fault(database))
+    ((_, form),) = database.rows(select(LEDGERS))
+    _refuse_unsound(store.integrity_fault(database, tables(form)))
     return position.replay() if position.is_line_of(database) else None
 
 

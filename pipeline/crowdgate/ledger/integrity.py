@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from functools import cache
 from typing import Any
@@ -15,17 +15,12 @@ _ADDED = re.compile(r",(holderVARCHAR\(300\)|sinceVARCHAR\(20\))")
 Shape = frozenset[tuple[Any, ...]]
 
 
-def integrity_fault(database: Database) -> str | None:
-    """Return a description of damage to the SQLite file, or None. Checks every page, every index against its table, and
-    the schema.
+def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | None:
+    """Return a description of damage to the SQLite file, or None. Checks every page (of `tables` only, if given), every
+    index against its table, and the schema.
     """
-    if list(database.rows("PRAGMA integrity_check(1)")) != [("ok",)]:
+    if any(list(database.rows(f"PRAGMA integrity_check({each})")) != [("ok",)] for each in tables or ("1",)):
         return "its file is damaged"
-    return schema_fault(database)
-
-
-def schema_fault(database: Database) -> str | None:
-    """Return a description of a schema that differs from that of a ledger of its format; None if it does not."""
     forms = [form for _, form in database.rows(select(LEDGERS))]
     if len(forms) == 1 and _shape(database.rows) == _expected(int(forms[0])):
         return None

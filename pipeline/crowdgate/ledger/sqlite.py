@@ -6,7 +6,7 @@ Errors of the database become Crowdgate's, without the statement and its values.
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger import schema
 from crowdgate.ledger.file_access import refuse_others
-from crowdgate.ledger.integrity import active_objects, integrity_fault, schema_fault
+from crowdgate.ledger.integrity import active_objects, integrity_fault
 from crowdgate.ledger.store import DAMAGED, Database, StoreKind
 from crowdgate.system import permissions
 from crowdgate.system.fsync import fsync_path
@@ -159,13 +159,11 @@ class SqliteStore:
         """Return the time of the machine's clock: all runs on a file share one machine."""
         return _now(database)
 
-    def integrity_fault(self, database: Database) -> str | None:
-        """Return a description of a damaged page, an index that differs from its table, or another schema; or None."""
-        return integrity_fault(database)
-
-    def schema_fault(self, database: Database) -> str | None:
-        """Return a description of a schema that differs from that of a ledger, or None."""
-        return schema_fault(database)
+    def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
+        """Return a description of a damaged page (of `tables` only, if given), an index that differs from its table, or
+        another schema; None if sound.
+        """
+        return integrity_fault(database, tables)
 
     def active_objects(self, database: Database) -> str | None:
         """Return a description of the triggers and views in the database, or None."""

@@ -1,6 +1,6 @@
 """The storage of a ledger: a database with serialized transactions. SQLite is one kind; a server can be another."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,11 +36,8 @@ class Store(Protocol):
     def name(self) -> str:
         """The text that messages name the ledger by: never a password."""
 
-    def integrity_fault(self, database: Database) -> str | None:
-        """Return a description of damage to the database, or None."""
-
-    def schema_fault(self, database: Database) -> str | None:
-        """Return a description of a schema that differs from that of a ledger, or None."""
+    def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:
+        """Return a description of damage to the database, or only to its schema and `tables`, or None."""
 
     def active_objects(self, database: Database) -> str | None:
         """Return a description of the triggers and views in the database, or None."""

@@ -100,7 +100,7 @@ def parse(block: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> Bl
     # without its last line ends, which an open quote would take into its cell
     cells = _by_arrow(block.rstrip(b"\r\n"), delimiter, width, wanted, quote=True)
     # Arrow has fewer rows than lines where a quoted cell goes on in the next line
-    if cells is not None and all(len(column) == _lines(block) for column in cells[:1]):
+    if cells and len(cells[0]) == _lines(block):
         return Block(cells, 0)
     lines = block.splitlines()
     plain = _plain(b"\n".join(line for line in lines if _QUOTE not in line), delimiter, width, wanted)

@@ -95,8 +95,8 @@ class SyntheticKind(
 
     @property
     def attacked_releases(self) -> int:
-        """Forty: a release takes seconds, and a harmless mechanism needs so many at the default limit (1,000 people or
-        more)."""
+        """Forty: a release takes seconds, and a harmless mechanism needs so many in the first attempt at the default
+        limit, if a baseline is wrong for 1,000 people or more."""
         return 40
 
     def publish(

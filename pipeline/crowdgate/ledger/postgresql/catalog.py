@@ -17,8 +17,10 @@ def catalog_lines(database: Database, *, active: bool = False) -> frozenset[str]
     return frozenset(str(line) for each in statements for (line,) in database.rows(each))
 
 
-def schema_fault(database: Database) -> str | None:
-    """Return a description of a schema that differs from that of a new ledger; None if it does not."""
+def integrity_fault(database: Database) -> str | None:
+    """Return a description of a schema that differs from that of a new ledger; None if it does not. Damaged pages are
+    found by the server's checksums.
+    """
     if catalog_lines(database) == _expected():
         return None
     return "its tables, indexes or triggers differ from those that Crowdgate makes"

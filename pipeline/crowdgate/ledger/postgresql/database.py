@@ -4,7 +4,7 @@ A change locks the table `totals` before it reads, so that changes happen one af
 well, against programs that do not take the lock. A read sees one snapshot, and writes nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,13 +79,9 @@ class PostgresqlStore:
         """Return the time of the server's clock."""
         return now(database)
 
-    def integrity_fault(self, database: Database) -> str | None:
-        """Return a description of a schema that differs from that of a new ledger, or None. Damaged pages are found by
-        the server's checksums.
-        """
-        return catalog.schema_fault(database)
-
-    schema_fault = integrity_fault
+    def integrity_fault(self, database: Database, tables: Sequence[str] = ()) -> str | None:  # noqa: ARG002
+        """Return a description of a schema that differs from that of a new ledger, or None."""
+        return catalog.integrity_fault(database)
 
     def active_objects(self, database: Database) -> str | None:
         """Return a description of triggers and rules that differ from those of a new ledger, or None."""

@@ -30,8 +30,8 @@ _LEARNT = 1 << 16
 """The number of cells, about, from which the mixtures of a larger table are learnt: a weight of 1 % in all cells is
 then known to within 4 %."""
 _CELLS_AT_ONCE = 1 << 12
-_GOLDEN = 2654435769
-"""2^32 divided by the golden ratio."""
+_PLACES = 20301102
+"""Seed of the places of cells that are learnt from: public, like the numbers that it chooses from."""
 _FARTHEST = 30.0
 """Estimates further below 0, in standard errors, are taken for this far: no release has them."""
 
@@ -82,11 +82,12 @@ def _moments(shares: Floats, means: Floats, squares: Floats) -> Posterior:
 
 
 def _chosen_cells(number: int) -> Integers:
-    """Return the places of all cells, or of about `_LEARNT` of more: those whose multiple of the golden ratio has a
-    small fractional part, which lines up with the shape of no table."""
-    places = np.arange(number, dtype=np.uint64)
-    fractions = (places * np.uint64(_GOLDEN)) % np.uint64(1 << 32)
-    return np.flatnonzero(fractions <= np.uint64(_LEARNT * (1 << 32) // max(number, _LEARNT))).astype(np.int64)
+    """Return the places of all cells, or of about `_LEARNT` of more. They are the same in every program: numpy keeps
+    the raw numbers of its generators from version to version."""
+    if number <= _LEARNT:
+        return np.arange(number, dtype=np.int64)
+    chosen = np.random.PCG64(_PLACES).random_raw(number) < np.uint64((_LEARNT << 64) // number)
+    return np.flatnonzero(chosen).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
