@@ -22,6 +22,7 @@ DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
     ("CG232", NUMBER, 7, 5, "a file with semicolons and decimal numbers, and no decimalMark"),
     ("CG233", [(AGE, "{from: -1, to: 90, missing: [-1], source: Clinic handbook}")], 26, 58, "has '-1' in `missing`"),
     ("CG233", [(AGE, "{from: 0, to: 90, missing: [99, '90.0'], source: x}")], 26, 57, "has '90.0' in `missing`"),
+    ("CG233", [(AGE, "{from: 0, to: 90, missing: [98 or 99], source: x}")], 26, 57, "only cells with this whole text"),
     ("CG233", [(WARD, f"{WARD}, labels: {{{LABELS}}}")], 45, 92, "no label for 'Unknown'"),
     ("CG233", [(AGE, "{from: 1920, to: 20055, source: Clinic handbook}")], 26, 52, "is a digit too many?"),
     ("CG234", [("{person: patient_id, rows: 1}", "{person: patient_id}")], 11, 33, "privacyUnit states no rows"),

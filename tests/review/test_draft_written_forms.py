@@ -349,6 +349,89 @@ def test_a_codebook_without_values_leaves_those_of_the_file(tmp_path: Path) -> N
     assert found.missing == ("7",)
 
 
+@pytest.mark.parametrize("code", ["DK", "KA", "NA", "NC", "NI", "NR", "NS", "RF"])
+def test_a_place_that_can_abbreviate_unknown_stays_a_value(code: str) -> None:
+    """A list that loses a place counts its people as missing, and says nothing."""
+    listed = ["BY", code, "SE"]
+    labelled = [f"{at}={each}" for at, each in enumerate(listed, 1)]
+    rows = [["variable", "value", "value label"], *(["x", each, each] for each in listed)]
+    numbered = [rows[0], *(["x", str(at), each] for at, each in enumerate(listed, 1))]
+    for found in (
+        column(", ".join(listed)),
+        column("; ".join(labelled)),
+        *(read_dictionary(Path("b.csv"), each, ["x"]).columns[0] for each in (rows, numbered)),
+    ):
+        assert len(found.values) == 3
+        assert (found.missing, found.unread) == ((), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("1=SPD; 2=CDU; 9=KA", "9"), ("0=neg; 1=pos; 3=NA", "3"), ("0=no; 1=yes; 2=DK", "2"),
+        ("1=DE; 2=FR; -1=DK", "-1"),
+        ("1=DE; 2=FR; 99=NS/NR", "99"), ("A, B, unknown", "unknown"), ("A, B, onbekend", "onbekend"),
+        ("1=DE; 2=FR; 3=refused", "3"),
+    ],
+)  # fmt: skip
+def test_what_can_only_say_unknown_is_a_missing_code(text: str, missing: str) -> None:
+    found = column(text)
+    assert (len(found.values), found.missing) == (2, (missing,))
+
+
+def test_an_abbreviation_next_to_the_values_of_a_list_is_one() -> None:
+    assert len(column("6=SE; 7=NO; 8=FI; 9=DK").values) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "range_", "role"),
+    [
+        ("CPR number of the patient", "101000001 to 3112999999", "direct-identifier"),
+        ("Unique number of the patient", "1 to 500", "direct-identifier"),
+        ("Identification number of applicant", "1 to 90000", "direct-identifier"),
+        ("Identification number of applicant", "", "direct-identifier"),
+        ("Matrikelnummer", "100000 to 999999", "direct-identifier"),
+        ("Minutes of CPR", "0 to 120", "quasi-identifier"), ("Talla del niño", "40 to 200", "quasi-identifier"),
+        ("Number of the visits", "0 to 50", "quasi-identifier"),
+    ],
+)  # fmt: skip
+def test_the_range_of_an_identifier_makes_it_no_quasi_identifier(
+    tmp_path: Path, words: str, range_: str, role: str
+) -> None:
+    text = draft(tmp_path, ["variable", "label", "type", "values"], ["x", words, "integer", range_])
+    line = text.partition("name: x")[2].partition("name: other")[0]
+    assert f"value: {role}" in line
+    assert ("# role guessed" in line and "domain" not in line) is (role == "direct-identifier")
+
+
+def test_points_between_thousands_are_none_of_decimals_where_numbers_are_whole() -> None:
+    for text, bounds in (("10.000 bis 250.000", ("10000", "250000")), ("1.000 - 5.000", ("1000", "5000")),
+                         ("0 to 20.000", ("0", "20000"))):  # fmt: skip
+        found = column(text, type="integer", missing="999.999")
+        assert (found.bounds, found.missing) == (bounds, ("999999",))
+    ends = column("", type="integer", min="0", max="250.000")
+    assert ends.bounds == ("0", "250000")
+
+
+@pytest.mark.parametrize(
+    ("cell", "codes"),
+    [
+        ("99999 (refused)", ("99999",)), ("98 or 99", ("98", "99")), ("-8 und -9", ("-8", "-9")),
+        ("99 refused", ("99",)), ("97, 98 or 99", ("97", "98", "99")), ("99 = refused", ("99",)), ("NA", ("NA",)),
+        ("98 (refused), 99 (unknown)", ("98", "99")), ("99 - refused", ("99",)), ("-9 thru -7", ("-9", "-8", "-7")),
+    ],
+)  # fmt: skip
+def test_a_cell_of_missing_codes_is_split(cell: str, codes: tuple[str, ...]) -> None:
+    assert column("0 to 90", missing=cell).missing == codes
+
+
+def test_only_answers_share_a_definition_named_yesno(tmp_path: Path) -> None:
+    head, states = ["variable", "values"], "NC, NY, NJ"
+    for values, name in ((states, "shared"), ("NY, NJ", "shared"), ("1=Yes; 0=No", "yesno")):
+        text = draft(tmp_path, head, ["a", values], ["b", values])
+        assert f"          {name}: {{" in text
+
+
 def draft(folder: Path, *rows: Sequence[str]) -> str:
     """Return the draft of a table whose codebook has these rows."""
     table = write_csv(folder / "t.csv", [row[0] for row in rows[1:]] + ["other"])

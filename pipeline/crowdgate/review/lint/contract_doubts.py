@@ -21,6 +21,8 @@ SHOWN = 3
 """The greatest number of values that a warning names."""
 YEARS = range(1800, 2101)
 """Numbers that are probably years."""
+_NUMBER_IN_WORDS = re.compile(r"\d\S*\s+\S*[^\W\d]|[^\W\d]\S*\s+-?\d")
+"""A number beside a word."""
 _CODE_AND_LABEL = re.compile(r"([+-]?\d{1,6}|[^\W\d_]{1,3})\s*(?:=\s*|:\s+|[-\u2013](?:\s+|(?=[^\W\d_])))(\S.*)")
 """A text such as `1 = Male`, `M: Male`, `1 - Male` or `1-Male`; an interval such as 10-19 is none."""
 
@@ -99,7 +101,7 @@ def doubtful_domains(text: ContractText) -> Iterator[Doubt]:
     """Yield a warning for each part of a domain that is probably mistyped."""
     for column in text.contract.columns.values():
         if column.domain is not None:
-            for find in (_missing_within, _without_labels, _codes_with_labels, _digit_too_many):
+            for find in (_missing_within, _missing_in_words, _without_labels, _codes_with_labels, _digit_too_many):
                 yield from find(text, column, column.domain)
 
 
@@ -108,6 +110,14 @@ def _missing_within(text: ContractText, column: Attribute, domain: Domain) -> It
     if found and (at := text.domain(column.name)) is not None:
         words = f"{column.name} has {', '.join(map(quoted_value, found))} in `missing`, and within its range:"
         yield (*at, "missing"), f"{words} a cell with it counts as missing. Correct `missing`, or the range"
+
+
+def _missing_in_words(text: ContractText, column: Attribute, domain: Domain) -> Iterator[Doubt]:
+    """Yield a doubt about missing codes of numbers that have words beside a number: `98 or 99`."""
+    found = [each for each in domain.missing if domain.grid is not None and _NUMBER_IN_WORDS.search(each)][:SHOWN]
+    if found and (at := text.domain(column.name)) is not None:
+        words = f"{column.name} has {', '.join(map(quoted_value, found))} in `missing`: only cells with this whole text"
+        yield (*at, "missing"), f"{words} count as missing. State each code by itself"
 
 
 def _is_within(domain: Domain, missing: str) -> bool:

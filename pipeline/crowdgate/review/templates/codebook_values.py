@@ -11,6 +11,8 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import (
+    alternatives,
+    is_abbreviation,
     is_empty,
     is_empty_entry,
     is_special,
@@ -125,6 +127,8 @@ MOST_ANCHORS = 5
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
+_KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
+"""The codes that lists keep for unknown, unless the code before them is one of a value."""
 LONGEST_RANGE = 300
 """The greatest length of a range with the words behind it."""
 MOST_IN_RANGE = 100
@@ -243,21 +247,43 @@ def _unwrapped(text: str) -> str:
 
 
 def without_unknown(listed: ListedValues) -> ListedValues:
-    """Return values without those whose label, or name, says that the value is unknown: these are missing codes. A list
-    that would be left with less than two values stays.
+    """Return values without those whose label says that the value is unknown: these are missing codes. A list that
+    would be left with less than two values stays.
     """
-    unknown = [code for code, label in listed.values if is_unknown(label or code)]
+    unknown = [
+        code for code, label in listed.values if is_unknown(label or code) and not _is_place(code, listed.values)
+    ]
     kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
     if not unknown or len(kept) < 2:
         return listed
     return replace(listed, values=kept, missing=(*listed.missing, *unknown))
 
 
+def _is_place(code: str, values: Values) -> bool:
+    """Return whether what can abbreviate "unknown" is a value of its list: DK of `DE, DK, SE`. It is if it is a code
+    without another label, or if other labels are as short and its code is not one that lists keep for unknown.
+    """
+    label = dict(values)[code]
+    if not is_abbreviation(label or code):
+        return False
+    others = [text for _, text in values if text and not (is_special(text) or _YES_NO.fullmatch(text))]
+    follows = (number := _whole(code)) is not None and any(
+        other == str(number - 1) and text in others for other, text in values
+    )
+    is_kept = _KEPT_FOR_UNKNOWN.fullmatch(code) is not None and (code.startswith("-") or not follows)
+    return label in ("", code) or (not is_kept and any(len(text) <= len(label) for text in others))
+
+
+def _has_no_value(code: str, values: Values) -> bool:
+    """Return whether the label of a code says that there is no value."""
+    return special_codes([(code, dict(values)[code])]) and not _is_place(code, values)
+
+
 def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> ListedValues:
     """Return labelled values as the domain that they are, or as unread if they name only some values of a scale: one
     number, few numbers with gaps between them, or all inside `bounds` that reach beyond them.
     """
-    plain = [(code, label) for code, label in values if not special_codes([(code, label)])]
+    plain = [(code, label) for code, label in values if not _has_no_value(code, values)]
     numbers = sorted(number for code, _ in plain if (number := _whole(code)) is not None)
     labelled = any(label for _, label in plain)
     if not labelled or len(numbers) < len(plain) or not plain:
@@ -469,11 +495,13 @@ def stated_range(least: str, greatest: str) -> ListedValues:
 
 
 def whole_range(text: str) -> str:
-    """Return the text of a cell on whole numbers, without the marks between the thousands of a range: 1.000 to 2.000 is
-    none of decimals there.
+    """Return the text of a cell on whole numbers, without the marks between the thousands of a range, and the points
+    between those of any number: 1.000 to 2.000 is none of decimals there.
     """
     found = _RANGE.search(text)
-    return text if found is None else text.replace(found[0], re.sub(r"(?<=\d)[.,'](?=\d{3}(?!\d))", "", found[0]))
+    if found is not None:
+        text = text.replace(found[0], re.sub(r"(?<=\d)[.,'](?=\d{3}(?!\d))", "", found[0]))
+    return re.sub(r"(?<![\w.,])-?\d{1,3}(?:\.\d{3})+(?![\w,]|\.\d)", lambda each: each[0].replace(".", ""), text)
 
 
 def days_in_words(texts: Sequence[str]) -> ListedValues:
@@ -550,11 +578,18 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     if has_comma and point_number(text.strip()) != text.strip():
         return (point_number(text.strip()),)
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
-    pairs = (_pair(_FORMS[0], each.strip()) or (each.strip(), "") for each in parts)
+    pairs = (_missing_pair(each) for part in parts for each in alternatives(part.strip()))
     codes = (
         each for code, _ in pairs if code and len(code) <= LONGEST_BARE for each in _range_of_codes(without_empty(code))
     )
     return tuple(parse_day(code) or point_number(code) for code in codes if not (is_empty(code) or names_no_code(code)))
+
+
+def _missing_pair(entry: str) -> tuple[str, str]:
+    """Return a missing code and its label, which has no number in forms without a sign of equality: 99 (refused)."""
+    found = (pair for form in _FORMS[1:] if (pair := _pair(form, entry)) and pair[1] and not re.search(r"\d", pair[1]))
+    numbered = next((pair for pair in found if parse_number(point_number(pair[0])) is not None), None)
+    return _pair(_FORMS[0], entry) or numbered or (entry, "")
 
 
 def _range_of_codes(code: str) -> list[str]:

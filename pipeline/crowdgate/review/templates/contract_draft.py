@@ -56,6 +56,10 @@ _LOGICAL = {
 }  # fmt: skip
 _LEVELS_OF_DAYS = "[{name: month, part: month}, {name: quarter, part: quarter}, {name: year, part: year}]"
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ .-]*[A-Za-z0-9_]|[A-Za-z]")
+_ANSWER = re.compile(
+    r"y(es)?|no?|true|false|[01]|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|ano|ne", re.IGNORECASE
+)
+"""An answer to a question of yes or no."""
 _RESERVED = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
 
@@ -298,11 +302,18 @@ def _shared(source: DraftSource, columns: Sequence[DraftColumn]) -> dict[str, st
     count, found, taken = Counter(keys.values()), dict[object, str](), set[str]()
     for key in (key for key, times in count.items() if times > 1):
         values, stem = key[1], key[2]
-        base = "truth" if key[0] is CellType.FLAG else "yesno" if len(values) == 2 else stem.strip("_ -.") or "shared"
+        base = (
+            "truth" if key[0] is CellType.FLAG else "yesno" if _are_answers(values) else stem.strip("_ -.") or "shared"
+        )
         name = next(each for i in range(len(columns) + 1) if (each := f"{base}{i or ''}") not in taken)
         taken.add(name)
         found[key] = name
     return {name: found[key] for name, key in keys.items() if key in found}
+
+
+def _are_answers(values: Values) -> bool:
+    """Return whether values are the two answers to a question, by their labels or codes."""
+    return len(values) == 2 and all(_ANSWER.fullmatch(label or code) for code, label in values)
 
 
 def _stated(source: DraftSource, column: DraftColumn) -> tuple[object, ...]:
@@ -548,7 +559,8 @@ def _guess(column: DraftColumn) -> Role | None:
         return Role.SENSITIVE  # `orientation_sex`
     if found or words & {"weight", "weights"}:
         return found
-    names_somebody = not listed and column.bounds is None and not column.is_day and is_identifying(text)
+    greatest = parse_number(column.bounds[1]) if column.bounds else None
+    names_somebody = not listed and not column.is_day and is_identifying(text, greatest)
     found = Role.DIRECT_IDENTIFIER if names_somebody else role_of(words, listed=listed)
     may_be_sensitive = found in (None, Role.QUASI_IDENTIFIER) and not column.is_day
     is_hidden = may_be_sensitive and is_sensitive(f"{plain_text(column.name).lower()} {text}")

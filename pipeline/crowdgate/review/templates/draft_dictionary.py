@@ -225,7 +225,7 @@ def _shown(heading: str) -> str:
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
     if stated_type(rows[0].get("type", "")).type is CellType.WHOLE:
-        rows = [{**row, **{key: whole_range(row[key]) for key in _LIMITS if key in row}} for row in rows]
+        rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = _listed(rows, kind)
     stated = _type(first, listed)

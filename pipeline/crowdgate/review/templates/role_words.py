@@ -4,6 +4,7 @@ They are matched in texts without accents and in lower case. A role that is gues
 """
 
 import re
+from fractions import Fraction
 
 _HEALTH = (
     "dodsarsak", "incapac", "ufore", "aandoening", "abort", "affection", "arret maladie", "avort", "behinder",
@@ -88,12 +89,20 @@ _NUMBER, _HIDDEN, _ONLY = _any(_NUMBERS), _any(_COVERED), _any(_UNIQUE)
 _IDENTIFYING = (
     re.compile(rf"\b{_any(_NATIONAL)}\b"),
     re.compile(rf"\b{_ONLY}\W+(?:\w+\W+){{0,2}}{_NUMBER}\b|^{_NUMBER}\W+{_ONLY}\b"),
+    re.compile(
+        r"\bidentif\w+\W+(?:number|code|nr)\b|\bidentifi[ck]ation\w*nummer\b"
+        r"|\b(?:numero|codigo|codice|code)\W+(?:de|di|d)\W+identif\w+"
+    ),
     re.compile(rf"\b{_HIDDEN}\W+(?:\w+\W+){{0,2}}\w*{_NUMBER}\b|\b{_NUMBER}\W+(?:\w+\W+){{0,4}}\(?{_HIDDEN}\b"),
     re.compile(rf"^(?:number|nummer|numero|numer|cislo|nr)\W+{_THE}\W"),
     re.compile(r"^(?:nummer|numer|cislo)\W+(?:[a-z]+\W*){1,3}$|^\w{3,}nummer$"),
     re.compile(r"^(?:identyfikator|identifikator|identificat(?:or|eur|ivo)|identificador|identifiant)\b"),
 )
 """The phrases for identifiers. A number of one thing (`numero della scheda`) names it; one of several is a count."""
+OUTRIGHT = 4
+"""The first of those phrases that counts can have; only those of numbers by a state, before all, are short names, too."""
+MOST_COUNTED = 10_000
+"""The number from which the end of a range is none of a count, nor too small for the numbers that a state gives."""
 _OTHER = re.compile(_any(_OTHERS))
 
 
@@ -102,7 +111,11 @@ def is_sensitive(text: str) -> bool:
     return bool(_SENSITIVE.search(text))
 
 
-def is_identifying(text: str) -> bool:
-    """Return whether a plain text has a phrase for a number or pseudonym of somebody, or of a case."""
+def is_identifying(text: str, greatest: Fraction | None = None) -> bool:
+    """Return whether a plain text has a phrase for a number or pseudonym of somebody, or of a case. A column with a
+    `greatest` number that is small can be a count: it needs a phrase that says so outright.
+    """
     found = [at for at, each in enumerate(_IDENTIFYING) if each.search(text)]
+    if greatest is not None:
+        found = [at for at in found if greatest >= MOST_COUNTED or 0 < at < OUTRIGHT]
     return found[:1] == [0] or (bool(found) and not _OTHER.search(text))

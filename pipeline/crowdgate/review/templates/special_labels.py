@@ -46,6 +46,8 @@ _EMPTY = (
     r"(case|champ|célula|celda|cella|campo) (vide|vac[ií][oa]|vazi[oa]|vuot[oa])|leeg veld|nan",
     r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
 )
+LONGEST_ABBREVIATION = 3
+"""The most letters of an abbreviation."""
 _COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
 """The words for an empty cell that also name a colour."""
 _ENTRY = re.compile(r"(?P<word>[^\s=:]+)\s*(?P<mark>[=:]?)\s*(?P<rest>.*)", re.DOTALL)
@@ -79,6 +81,11 @@ def is_special(label: str) -> bool:
         return True
     said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in _wordings(label)]
     return said[0] or (len(said) > 1 and all(said[1:]))
+
+
+def is_abbreviation(label: str) -> bool:
+    """Return whether a label is, or joins, abbreviations: `DK`, `n.a.`, `NS/NC`. Places have such labels, too."""
+    return all(len(re.sub(r"[\W_]", "", each)) <= LONGEST_ABBREVIATION for each in label.split("/"))
 
 
 def is_unknown(label: str) -> bool:
@@ -117,6 +124,12 @@ def without_empty(code: str) -> str:
     parts = _OR.split(code.strip())
     filled = [each for each in parts if not is_empty(each)]
     return filled[0] if len(parts) > 1 and len(filled) == 1 else code
+
+
+def alternatives(text: str) -> list[str]:
+    """Return each of several codes without labels that words join: 98 and 99 of `98 or 99`; or else the text alone."""
+    parts = _OR.split(text)
+    return parts if all(re.fullmatch(r"-?[\d.,]+", each) for each in parts) else [text]
 
 
 def names_no_code(text: str) -> bool:
