@@ -100,7 +100,7 @@ _IDENTIFYING = (
 )
 """The phrases for identifiers. A number of one thing (`numero della scheda`) names it; one of several is a count."""
 OUTRIGHT = 4
-"""The first of those phrases that counts can have; only those of numbers by a state, before all, are short names, too."""
+"""The place of the first of those phrases that counts can have. The names of the numbers by a state are words, too."""
 MOST_COUNTED = 10_000
 """The number from which the end of a range is none of a count, nor too small for the numbers that a state gives."""
 _OTHER = re.compile(_any(_OTHERS))
