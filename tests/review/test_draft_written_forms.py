@@ -217,6 +217,7 @@ def test_the_range_and_the_open_end_of_ages_are_those_of_the_codebook(tmp_path: 
     unread = draft(tmp_path, ["variable", "values"], ["age", "0-90; 85 = some; 999 = unknown"])
     assert 'by the codebook b.csv: 0-90; 85 = some; 999 = unknown)"], missing: ["999"]' in unread
     assert "ages in years" not in unread
+    assert "levels" not in unread  # no value is known that they could hold
 
 
 @pytest.mark.parametrize(
@@ -381,6 +382,8 @@ def test_what_can_only_say_unknown_is_a_missing_code(text: str, missing: str) ->
 
 def test_an_abbreviation_next_to_the_values_of_a_list_is_one() -> None:
     assert len(column("6=SE; 7=NO; 8=FI; 9=DK").values) == 4
+    assert len(column("1=NI; 2=NA; 3=NC").values) == len(column("NC=NC; NR=NR; NA=NA").values) == 3
+    assert column("8=DK; 9=NA").missing == ("8", "9")
 
 
 @pytest.mark.parametrize(

@@ -195,7 +195,7 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
         behind = "; ".join(label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label))
         found = _one_range(ranges, others) or unread
         return replace(found, missing=tuple(map(point_number, special)), remark="" if found.unread else behind)
-    if special_codes(pairs):
+    if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
 
@@ -272,6 +272,15 @@ def _is_place(code: str, values: Values) -> bool:
     )
     is_kept = _KEPT_FOR_UNKNOWN.fullmatch(code) is not None and (code.startswith("-") or not follows)
     return label in ("", code) or (not is_kept and any(len(text) <= len(label) for text in others))
+
+
+def _are_places(pairs: Sequence[tuple[str, str]]) -> bool:
+    """Return whether all labels of a list can abbreviate "unknown", and its codes are those of values: their labels, or
+    the numbers from 1 on.
+    """
+    is_numbered = [code for code, _ in pairs] == [str(at) for at in range(1, len(pairs) + 1)]
+    is_own = all(code == label for code, label in pairs)
+    return len(pairs) > 1 and (is_numbered or is_own) and all(is_abbreviation(label) for _, label in pairs)
 
 
 def _has_no_value(code: str, values: Values) -> bool:

@@ -368,7 +368,8 @@ def _column(
         has_days = column.is_day and not column.values and not column.unread
         values = [f"{key}, value: {value}" for key, value in _values(source, column)]
         facts += [f"like, value: {_quoted(like)}"] if like else values
-        levels = _LEVELS_OF_AGE if column.is_age else _LEVELS_OF_DAYS if has_days else ""
+        is_listed = bool(column.unread) and column.bounds is None
+        levels = _LEVELS_OF_AGE if column.is_age and not is_listed else _LEVELS_OF_DAYS if has_days else ""
         facts += [f"levels, value: {levels}"] if levels and not like else []
         facts += [] if like else ["invalid, value: level"]  # an empty cell then costs no row
     if column.description:
