@@ -15,6 +15,8 @@ LABELS = "Surgery: OP, Maternity: M, Heart: H, Lung: L"
 ROWS = "      - {property: rowsAtMost, value: 50000}\n"
 PERSONS = "      - {property: personValues, value: {oldest: {greatest: age}}}\n"
 FORM = ", {property: dayForm, value: YYYY-MM-DD}"
+SHORT = '["2510", "2511", "3011"], source: Post office}}\n'
+FIRST = "          - {property: firstCharacters, value: 4}\n"
 NUMBER = [("logicalType: integer", "logicalType: number")]
 DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
     # the code of the warning; edits of the example; line and column; words
@@ -25,6 +27,7 @@ DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
     ("CG233", [(AGE, "{from: 0, to: 90, missing: [98 or 99], source: x}")], 26, 57, "only cells with this whole text"),
     ("CG233", [(WARD, f"{WARD}, labels: {{{LABELS}}}")], 45, 92, "no label for 'Unknown'"),
     ("CG233", [(AGE, "{from: 1920, to: 20055, source: Clinic handbook}")], 26, 52, "is a digit too many?"),
+    ("CG233", [(SHORT, SHORT.replace("]", ', "99"]') + FIRST)], 39, 41, "read by its first 4 characters"),
     ("CG234", [("{person: patient_id, rows: 1}", "{person: patient_id}")], 11, 33, "privacyUnit states no rows"),
 ]  # fmt: skip
 MEANT: list[list[tuple[str, str]]] = [
@@ -37,6 +40,7 @@ MEANT: list[list[tuple[str, str]]] = [
     [(WARD, f"{WARD}, labels: {{Surgery: OP}}")],
     [("{person: patient_id, rows: 1}", "{person: patient_id}"), (ROWS, ROWS + PERSONS)],
     [(AGE, "{from: 2000, to: 20000, source: Clinic handbook}")],
+    [(SHORT, SHORT + FIRST)],
 ]  # fmt: skip
 VALUES = [
     (["1 = Man", "2 = Kvinna"], True), (["1- 1st", "2- none", "9- Ignorado"], True), (["1-Sim", "2-Não"], True),

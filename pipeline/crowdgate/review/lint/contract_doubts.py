@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SHOWN = 3
 """The greatest number of values that a warning names."""
+FEW_SHORT = 10
+"""One in so many codes may be shorter than the first characters that are read: codes for unknown values."""
 YEARS = range(1800, 2101)
 """Numbers that are probably years."""
 _NUMBER_IN_WORDS = re.compile(r"\d\S*\s+\S*[^\W\d]|[^\W\d]\S*\s+-?\d")
@@ -52,16 +54,20 @@ class ContractText:
         own = [i for i, each in enumerate(stated) if each.get("property") == name and each.get("vendor") in ours]
         return (*at, "customProperties", own[0], "value") if own else None
 
-    def domain(self, column: str) -> Location | None:
-        """Return the place of the domain that a column, or its definition, states; None if it has none."""
+    def stated(self, column: str, name: str) -> Location | None:
+        """Return the place of a property that a column, or its definition, states; None if it has none."""
         table: Location = ("schema", 0)
         columns = [each["name"] for each in self.value((*table, "properties"))]
         at: Location = (*table, "properties", columns.index(column))
-        own, like = self.property_of(at, "domain"), self.property_of(at, "like")
+        own, like = self.property_of(at, name), self.property_of(at, "like")
         shared = self.property_of(table, "definitions")
         if own is not None or like is None or shared is None:
             return own
-        return (*shared, self.value(like), "domain")
+        return (*shared, self.value(like), name)
+
+    def domain(self, column: str) -> Location | None:
+        """Return the place of the domain that a column, or its definition, states; None if it has none."""
+        return self.stated(column, "domain")
 
     def value(self, at: Location) -> Any:
         """Return the value at a place; an empty mapping if there is none."""
@@ -101,7 +107,9 @@ def doubtful_domains(text: ContractText) -> Iterator[Doubt]:
     """Yield a warning for each part of a domain that is probably mistyped."""
     for column in text.contract.columns.values():
         if column.domain is not None:
-            for find in (_missing_within, _missing_in_words, _without_labels, _codes_with_labels, _digit_too_many):
+            for find in (
+                _missing_within, _missing_in_words, _without_labels, _codes_with_labels, _digit_too_many, _longer_cells,
+            ):  # fmt: skip
                 yield from find(text, column, column.domain)
 
 
@@ -118,6 +126,15 @@ def _missing_in_words(text: ContractText, column: Attribute, domain: Domain) -> 
     if found and (at := text.domain(column.name)) is not None:
         words = f"{column.name} has {', '.join(map(quoted_value, found))} in `missing`: only cells with this whole text"
         yield (*at, "missing"), f"{words} count as missing. State each code by itself"
+
+
+def _longer_cells(text: ContractText, column: Attribute, domain: Domain) -> Iterator[Doubt]:
+    """Yield a doubt about first characters of codes that are in part shorter, as in ICD-9 with its E codes."""
+    codes, first = domain.written or domain.labels, column.form.first
+    short = [each for each in codes if first is not None and len(each) < first]
+    if len(short) * FEW_SHORT > len(codes) and (at := text.stated(column.name, "firstCharacters")) is not None:
+        words = f"{column.name} is read by its first {first} characters, and codes of its domain have fewer, such as"
+        yield at, f"{words} {quoted_value(short[0])}: longer cells are none of them. State codes of one length"
 
 
 def _is_within(domain: Domain, missing: str) -> bool:
