@@ -16,13 +16,14 @@ from crowdgate.review.templates.codebook_values import ListedValues, listed_valu
 from crowdgate.review.templates.contract_draft import DraftColumn, draft_contract
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.review.templates.special_labels import is_empty, is_special
 from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples
 from tests.review.test_draft_dictionaries import write_csv
 
 LABELS = st.lists(st.text(string.ascii_lowercase, min_size=4, max_size=9), min_size=2, max_size=6, unique=True).filter(
-    lambda each: not {"blank", "vide", "leer", "leeg", "null", "tomt", "unknown", "missing"} & {*each}
+    lambda each: not any(is_special(label) or is_empty(label) for label in each)
 )
 MARKS = [" = ", "=", ": ", " - ", "- ", "-", "–", "– ", " – ", ". ", ") "]
 """The marks between a code and its label."""

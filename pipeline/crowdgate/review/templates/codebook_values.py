@@ -9,7 +9,7 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.contract_draft import Values
-from crowdgate.review.templates.open_ends import is_open_end
+from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
     is_abbreviation,
@@ -49,6 +49,12 @@ _PLAIN_ENTRY = re.compile(
 )
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
 """A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
+_NUMBERED_CODES = re.compile(
+    rf"(?P<mark>[A-Za-z])(?P<low>\d{{1,4}})(?:\s*[-–]\s*|\s+{_TO}\s+)(?P=mark)(?P<high>\d{{1,4}})"
+)
+"""A range of numbers behind one letter."""
+MOST_CODES = 200
+"""The most codes of a range that are values."""
 _BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
 """The start of an entry behind a range: `0-5, 9` and `0-110, -1 unknown`."""
 _CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)")
@@ -99,7 +105,7 @@ _CODE_IN_WORDS = re.compile(
 """A number, or a few capital letters, among words, with what it stands for."""
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
-_YES_NO = re.compile(
+ANSWERS = re.compile(
     r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
     r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
     r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino|ano|ne|muž|žena|kvinn?[oe]?",
@@ -152,8 +158,10 @@ class ListedValues:
     """True if the greatest number of the range stands for all greater ones, too."""
     has_comma: bool = field(default=False, compare=False)
     """True if its decimals stand after a comma."""
-    has_zeros: bool = field(default=False, compare=False)
-    """True if an end of the range has a zero before it, as codes have: 0110."""
+    digits: int = field(default=0, compare=False)
+    """The number of digits of both ends of a range, if one has a zero before it, as codes have: 0110. 1 if theirs
+    differ, 0 if neither has one.
+    """
     remark: str = field(default="", compare=False)
     """Words behind a range that are no unit, and not understood."""
     day_form: str = field(default="", compare=False)
@@ -231,13 +239,23 @@ def _is_range(code: str) -> bool:
 
 
 def _expanded(code: str, label: str) -> list[tuple[str, str]]:
-    """Return the letters of a range of them, each without a label; other codes with theirs."""
+    """Return the letters, or the codes `G01-G14`, of a range of them, each without a label; other codes with theirs."""
+    if numbered := _NUMBERED_CODES.fullmatch(code):
+        mark, low, high = numbered.group("mark", "low", "high")
+        codes = codes_between(int(low), int(high), len(low)) if len(low) == len(high) else []
+        return [(f"{mark}{each}", "") for each in codes] or [(code, label)]
     found = _LETTERS.fullmatch(code)
     low, high = (ord(each) for each in found.group("low", "high")) if found else (0, 0)
     is_known = found and found["low"].isupper() == found["high"].isupper() and low < high
     if not is_known or (("-" in code or "–" in code) and low not in (ord("A"), ord("a"))):
         return [(code, label)]
     return [(chr(each), "") for each in range(low, high + 1)]
+
+
+def codes_between(low: int, high: int, digits: int) -> list[str]:
+    """Return the codes of a range with zeros before them: 01 to 12; none if there are too many."""
+    few = 0 < high - low < MOST_CODES
+    return [f"{each:0{digits}}" for each in range(low, high + 1)] if few else []
 
 
 def _unwrapped(text: str) -> str:
@@ -266,7 +284,7 @@ def _is_place(code: str, values: Values) -> bool:
     label = dict(values)[code]
     if not is_abbreviation(label or code):
         return False
-    others = [text for _, text in values if text and not (is_special(text) or _YES_NO.fullmatch(text))]
+    others = [text for _, text in values if text and not (is_special(text) or ANSWERS.fullmatch(text))]
     follows = (number := _whole(code)) is not None and any(
         other == str(number - 1) and text in others for other, text in values
     )
@@ -299,7 +317,7 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
         return ListedValues(values, bounds)
     others = {int(code) for code, label in plain if _OTHER.search(label)}
     points = [each for each in numbers if each != numbers[-1] or each not in others]
-    if all(_YES_NO.fullmatch(label) for _, label in plain) or _is_negated([label for _, label in plain]):
+    if all(ANSWERS.fullmatch(label) for _, label in plain) or _is_negated([label for _, label in plain]):
         return ListedValues(values, bounds)
     is_scale = len(points) == 2 or points[0] <= 1 or any(code in label for code, label in plain)
     core = [each for each in points if not _is_apart(each)]
@@ -349,6 +367,12 @@ def has_open_end(end: str, words: Sequence[str]) -> bool:
         for each in _CODE_IN_WORDS.finditer(text)
         if each["code"] == end
     )
+
+
+def has_open_start(start: str, words: Sequence[str]) -> bool:
+    """Return whether codes among words say that the least number stands for smaller ones: `1930 = 1930 or earlier`."""
+    found = (each for text in words for each in _CODE_IN_WORDS.finditer(text) if each["code"] == start)
+    return any(is_open_start(each["code"], each["label"]) for each in found)
 
 
 def bare_label(code: str, label: str) -> str:
@@ -498,9 +522,10 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     has_comma = any(
         "." in text and each.rfind(",") > each.rfind(".") for text, each in zip(texts, (least, greatest), strict=True)
     )
-    zeros = any(re.match(r"0\d", each) for each in texts)
+    lengths = {len(each) for each in texts}
+    digits = (lengths.pop() if len(lengths) == 1 else 1) if any(re.match(r"0\d", each) for each in texts) else 0
     bounds = str(floor(low)), str(ceil(high))
-    return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, has_zeros=zeros)
+    return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, digits=digits)
 
 
 def whole_range(text: str) -> str:
@@ -591,7 +616,8 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     codes = (
         each for code, _ in pairs if code and len(code) <= LONGEST_BARE for each in _range_of_codes(without_empty(code))
     )
-    return tuple(parse_day(code) or point_number(code) for code in codes if not (is_empty(code) or names_no_code(code)))
+    filled = (each for each in codes if not (is_empty(each) or is_empty_entry(each, [each]) or names_no_code(each)))
+    return tuple(parse_day(code) or point_number(code) for code in filled)
 
 
 def _missing_pair(entry: str) -> tuple[str, str]:

@@ -82,7 +82,8 @@ class DraftColumn:
     if it identifies rows. `day_form` is the form of its days by a codebook; it `has_comma` if its range is
     written with decimal commas there, and is `without_decimals` where only other ranges are written with decimals. The
     codebook states its `role`, and that the `top` of its range stands for all greater numbers. `remark` is what stands
-    in the place of its values, and is not understood; `range_form` the form of days in which its range is written.
+    in the place of its values, and is not understood; `range_form` the form of days in which its range is written. The
+    `bottom` of its range stands for all smaller numbers; `unread_role` is what it says of a role and is not understood.
     """
 
     name: str
@@ -104,6 +105,8 @@ class DraftColumn:
     top: bool = False
     remark: str = ""
     range_form: str = ""
+    bottom: bool = False
+    unread_role: str = ""
 
     @property
     def is_age(self) -> bool:
@@ -378,7 +381,8 @@ def _column(
     doubt = f"  # {_origin(column, role)}"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
     doubt += _also_known(column, described=described)
-    doubt += _not_understood(column) if role is not Role.DIRECT_IDENTIFIER else ""
+    doubt += _not_understood(column.remark) if role is not Role.DIRECT_IDENTIFIER else ""
+    doubt += _not_understood(column.unread_role, "role not understood")
     start = ", ".join([f"name: {_quoted(column.name)}", *typed])
     line = f"      - {{{start}, customProperties: [{', '.join(held)}]}}"
     if len(line) <= WIDTH:
@@ -390,10 +394,10 @@ def _column(
     yield from (f"          - {each}" for each in held)
 
 
-def _not_understood(column: DraftColumn) -> str:
+def _not_understood(text: str, what: str = "not understood") -> str:
     """Return what a comment quotes of the codebook that is not understood."""
-    quoted = "".join(each for each in " ".join(column.remark.split())[:MOST_QUOTED] if each.isprintable())
-    return f"; not understood: {_in_quotes(quoted)}" if quoted else ""
+    quoted = "".join(each for each in " ".join(text.split())[:MOST_QUOTED] if each.isprintable())
+    return f"; {what}: {_in_quotes(quoted)}" if quoted else ""
 
 
 def _origin(column: DraftColumn, role: Role | None) -> str:
@@ -455,6 +459,7 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
         exact = _precision(column)
         low, high, exact = _fitting(column.bounds, exact)
         top = "top: true, " if column.top and (low, high) == column.bounds else ""
+        top = f"bottom: true, {top}" if column.bottom else top
         ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}{top}"
         return f"{{{ends}{missing}source: {fixed}}}"
     public = _quoted(change("where all values are public, other than the table"))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from crowdgate.review.templates.codebook_values import listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
+from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
 MOST_ROWS = 1000
@@ -53,20 +54,27 @@ HEADINGS = {
     "missing": (
         "missing", "missing values", "missing codes", "missingvaluecodes", "missing value codes",
         "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",
-        "valeurs manquantes", "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
+        "null / unknown value", "null value", "null values", "unknown value", "missing value s", "valeurs manquantes",
+        "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
     ),
     "identifier": ("identifier", "is identifier", "pii"),
-    "role": ("sensitivity", "confidentiality", "privacy role", "disclosure risk"),
+    "role": ("sensitivity", "confidentiality", "privacy role", "identifiability", "disclosure risk", "disclosure"),
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
                "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge"),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 
 _WORDS = {
-    "role": r"sensi[tb]\w*|confiden\w*|sigilo|känslig\w*|gevoelig\w*|vertraulich\w*|vertrouwelijk\w*|schutz\w*"
-    r"|følsomhe\w*|fortrolig\w*|wrażliw\w*|poufno\w*|citlivos\w*|důvěrn\w*|riservatezza|privacy",
+    "role": "|".join(
+        (
+            r"sensi[tb]\w*|confiden\w*|sigilo|känslig\w*|gevoelig\w*|vertraulich\w*|vertrouwelijk\w*|schutz\w*"
+            r"|følsomhe\w*|fortrolig\w*|wrażliw\w*|poufno\w*|citlivos\w*|důvěrn\w*|riservatezza|privacy",
+            r"identifiab\w*|disclosure|personopp?lysning\w*|personuppgift\w*|personenbezug|personenbezogen\w*|gdpr|dsgvo"
+            r"|personal data|dat[io] personal[ei]s?|données personnelles|persoonsgegevens|dane osobowe|osobní údaj\w*",
+        )
+    ),
     "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*"
-    r"|chyb\w*",
+    r"|chyb\w*|null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
     r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
@@ -85,6 +93,18 @@ _OTHERS = re.compile(
     r"\b(examples?|samples?|defaults?|number|count|n|beispiele?|anzahl|ejemplos?|exemp[lo]es?|exemplos?|voorbeeld\w*)\b"
 )
 """The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
+
+
+def heading_key(heading: str) -> str:
+    """Return what a heading says that stands below it, other than names; empty if it, as a whole, is not known."""
+    head = _folded([heading])[0]
+    known = (key for key, each in HEADINGS.items() if key != "name" and head in each)
+    return next(known, "") or next((key for key, words in _WORDS.items() if re.fullmatch(words, head)), "")
+
+
+def heading_key_by_word(heading: str) -> str:
+    """Return what a heading with a known word says that stands below it; empty if it has none."""
+    return next(iter(_by_heading(_folded([heading]))), "")
 
 
 def known_headings(row: Sequence[str]) -> int:
@@ -116,6 +136,18 @@ def _are_types(cells: Sequence[str]) -> bool:
     return 2 * sum(stated_type(each).type is not CellType.UNKNOWN for each in cells) > len(cells)
 
 
+def _are_roles(cells: Sequence[str]) -> bool:
+    """Return whether most of several cells state a role."""
+    return 2 * sum(stated_role(each) is not None for each in cells) > len(cells) > 1
+
+
+def lost_facts(heading: str, cells: Sequence[str]) -> str:
+    """Return what is lost with a heading that is not used: missing codes or roles; empty if it seems to be neither."""
+    said = {"missing": "missing codes", "role": "roles"}
+    key = heading_key_by_word(heading)
+    return said.get(key, "") or ("roles" if _are_roles([each.strip() for each in cells if each.strip()]) else "")
+
+
 def _are_labels(cells: Sequence[str]) -> bool:
     """Return whether most cells are words, and hardly one recurs: else they may be types, sources or groups."""
     words = [each for each in cells if len(re.findall(r"[^\W\d_]{2,}", each)) > 1]
@@ -138,7 +170,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
         found["label"] = found.pop("value label")
-    for key, are_those in (("values", _are_lists), ("type", _are_types), ("label", _are_labels)):
+    inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))
+    for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         is_known = key in found or (key == "label" and found.keys() & {"label", "description"})
         fit = [at for at in free if not is_known and are_those(_cells(rows, at))]

@@ -16,10 +16,12 @@ from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
+    codes_between,
     codes_in_words,
     compact_days,
     days_in_words,
     has_open_end,
+    has_open_start,
     listed_values,
     missing_codes,
     stated_range,
@@ -28,10 +30,10 @@ from crowdgate.review.templates.codebook_values import (
     without_scale,
 )
 from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
-from crowdgate.review.templates.dictionary_headings import known_headings, places
+from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.special_labels import is_empty_entry
-from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
+from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -118,6 +120,8 @@ class Dictionary:
     """The number of columns whose values are those of a list elsewhere in the codebook."""
     encoding: str = ""
     """The encoding of its text, if that is not UTF-8."""
+    lost: tuple[str, ...] = ()
+    """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
@@ -127,7 +131,8 @@ class Dictionary:
             if self.encoding
             else ""
         )
-        return f"{read}headings used: {used}; ignored: {ignored}{lists}"
+        lost = f"; so lost: {', '.join(self.lost)}" if self.lost else ""
+        return f"{read}headings used: {used}; ignored: {ignored}{lost}{lists}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:
@@ -153,7 +158,13 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
     own = {each.name: references.get(each.name, ()) for each in columns}
-    return Dictionary(columns, used, ignored, len(described) - len(columns), own)
+    lost = tuple(
+        f"{what} of {name}"
+        for place, name in shown.items()
+        if place not in known.values()
+        and (what := lost_facts(name, [row[place] for row in rows[at + 1 :] if place < len(row)]))
+    )
+    return Dictionary(columns, used, ignored, len(described) - len(columns), own, lost=lost)
 
 
 def _with_lengths(
@@ -201,7 +212,8 @@ def merged(found: Sequence[Dictionary]) -> Dictionary:
     used, ignored = ([name for each in found for name in getattr(each, key)] for key in ("used", "ignored"))
     references = {name: texts for each in reversed(found) for name, texts in each.references.items()}
     unmatched = sum(each.unmatched for each in found)
-    return Dictionary(tuple(columns.values()), tuple(used), tuple(ignored), unmatched, references)
+    lost = tuple(each for dictionary in found for each in dictionary.lost)
+    return Dictionary(tuple(columns.values()), tuple(used), tuple(ignored), unmatched, references, lost=lost)
 
 
 def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
@@ -212,7 +224,8 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         first,
         type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
         description=first.description or other.description, values=listed.values, bounds=listed.bounds,
-        unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])),
+        unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])), bottom=listed.bottom,
+        unread_role=first.unread_role or other.unread_role,
         role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
@@ -236,8 +249,10 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             if listed.bounds or listed.values or listed.unread
             else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
         )
+    listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
     words = [first.get(key, "") for key in (*_WORDS, "values")]
     top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
+    bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
@@ -251,6 +266,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
+        bottom=bottom, unread_role=_unread_role(first),
     )  # fmt: skip
     if kind == "checkbox":
         for code, choice in listed.values:
@@ -265,6 +281,21 @@ def _stated_role(row: Row) -> Role | None:
     """Return the role that a variable has by its cell about sensitivity, or else by words in brackets."""
     bracketed = filter(None, (role_in_brackets(row.get(key, "")) for key in _WORDS))
     return stated_role(row.get("role", "")) or next(bracketed, None)
+
+
+def _codes_of_range(listed: ListedValues) -> ListedValues:
+    """Return a short range of codes with zeros before them as the list of them; others unchanged."""
+    if listed.bounds is None or listed.digits < 2:
+        return listed
+    low, high = map(int, listed.bounds)
+    values = tuple((each, "") for each in codes_between(low, high, listed.digits))
+    return replace(listed, values=values, bounds=None) if values else listed
+
+
+def _unread_role(row: Row) -> str:
+    """Return what a cell about sensitivity says that is neither a role nor none."""
+    stated = row.get("role", "")
+    return "" if _stated_role(row) or is_no_role(stated) else stated
 
 
 def _remark(rows: Sequence[Row]) -> str:
@@ -337,7 +368,7 @@ def _type(row: Row, listed: ListedValues) -> StatedType:
     is_days = listed.bounds is None or compact_days(listed).bounds != listed.bounds or "-" in listed.bounds[0][1:]
     if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and is_days):
         return StatedType(CellType.DAY, day_form=stated.day_form or form)
-    if listed.has_zeros and stated.type is CellType.UNKNOWN:
+    if listed.digits and stated.type is CellType.UNKNOWN:
         return StatedType(CellType.TEXT)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
     return replace(stated, decimals=max(decimals, default=None))

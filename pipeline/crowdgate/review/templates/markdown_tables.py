@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crowdgate.review.templates.dictionary_headings import places_of_codes
+from crowdgate.review.templates.section_points import Attributes, attribute, recurring, split_off
 
 _HEADING = re.compile(r"#{1,6}\s.*|\*\*[^*]+\*\*:?")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
@@ -82,8 +83,12 @@ def section_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     its heading, or in a line of its own; none without such sections.
     """
     folded = {each.casefold() for each in names}
-    rows = [row for words, block in _sections(text, folded) for row in _section(words, block, folded)]
-    return [SECTIONS, *rows] if rows else []
+    sections = [*_sections(text, folded)]
+    common = recurring([[*words, *block] for words, block in sections])
+    found = [row for words, block in sections for row in _section(words, block, folded, common)]
+    further = [*dict.fromkeys(key for _, stated in found for key in stated)]
+    rows = [[*row, *(stated.get(key, "") for key in further)] for row, stated in found]
+    return [[*SECTIONS, *further], *rows] if rows else []
 
 
 def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]]]:
@@ -92,18 +97,26 @@ def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]
     """
     words, block, name = list[str](), list[str](), ""
     for line in _lines(text):
-        is_code = line.startswith("|") or bool(_POINT.match(line))
+        is_plain = name and not _LABEL.match(line) and not _HEADING.fullmatch(line)
+        is_code = line.startswith("|") or bool(_POINT.match(line)) or bool(is_plain and attribute(line))
         own = (
             "" if is_code else _name_in(line if _HEADING.fullmatch(line) else _FIRST.sub("", line).split(" ")[0], names)
         )
         if (name and own.casefold() not in ("", name.casefold())) or (_HEADING.fullmatch(line) and (block or name)):
             yield words, block
             words, block, name = [], [], ""
-        if own and not name and _HEADING.fullmatch(line):
-            words = [each for each in words if not each.startswith("# ")]  # the title of the whole text
+        if own and not name:
+            words = [] if line.startswith("#") else _below_heading(words)
         name = name or own
         (block if is_code else words).extend([line] if line else [])
     yield words, block
+
+
+def _below_heading(words: Sequence[str]) -> list[str]:
+    """Return the last heading and the words below it; none without one, and none of the introduction of a text."""
+    last = max((at for at, each in enumerate(words) if _HEADING.fullmatch(each)), default=len(words))
+    kept = list(words[last:])
+    return [] if len(kept) > 1 and kept[0].startswith("# ") else kept
 
 
 def _name_in(text: str, names: set[str]) -> str:
@@ -112,22 +125,46 @@ def _name_in(text: str, names: set[str]) -> str:
     return next((each for each in tokens if each.casefold() in names), "")
 
 
-def _section(words: Sequence[str], block: Sequence[str], names: set[str]) -> Iterator[list[str]]:
-    """Yield the rows of a variable: one with its label, and one for each code."""
+def _section(
+    words: Sequence[str], block: Sequence[str], names: set[str], common: frozenset[str]
+) -> Iterator[tuple[list[str], Attributes]]:
+    """Yield the rows of a variable: one with its label, and one for each code; with its attributes, which stand in the
+    first row. Left sides that are `common` to most sections are attributes.
+    """
     name = next(filter(None, (_name_in(each, names) for each in words)), "")
     if not name:
         return
-    label = _section_label(words, name)
     table = [_cells(each) for each in block if each.startswith("|") and not _RULE.fullmatch(each)]
-    points = [found["entry"] for each in block if (found := _POINT.match(each))]
+    beside = [each for each in words if common and attribute(each, common) and not _LABEL.search(each)]
+    words = [each for each in words if each not in beside]
+    stated, points = _attributes([*beside, *(each for each in block if not each.startswith("|"))], common)
+    label = _section_label(words, name) or stated.pop("label", "")
+    listed = stated.pop("values", "")
+    if listed or "range" in stated:  # the other points are no codes
+        stated |= {key: words for key, words in map(split_off, points) if key not in stated}
+        points = []
     if not table:
-        told = None if points else _LIST_BEHIND.fullmatch(label)
-        listed = [told["label"], told["codes"]] if told else [label, _plain("\n".join(points))]
-        yield [name, *listed, ""]
+        codes = _plain("\n".join(points))
+        told = None if codes or listed else _LIST_BEHIND.fullmatch(label)
+        row = [told["label"], told["codes"]] if told else [label, codes or listed]
+        yield [name, *row, ""], stated
         return
     at = places_of_codes(table[0]) or (0, 1)
-    codes = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]
-    yield from ([name, label, *each] for each in codes)
+    pairs = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]
+    yield from (([name, label, *each], {} if number else stated) for number, each in enumerate(pairs))
+
+
+def _attributes(lines: Sequence[str], common: frozenset[str]) -> tuple[Attributes, list[str]]:
+    """Return the attributes of a variable, by heading, and the other points of its section. A heading without words
+    stands above the points below it.
+    """
+    stated, points = Attributes(), list[str]()
+    for line in lines:
+        if (found := attribute(line, common)) is None:
+            points += [each["entry"]] if (each := _POINT.match(line)) else []
+        elif found[1]:
+            stated[found[0]] = " ".join(filter(None, (stated.get(found[0]), found[1])))
+    return stated, points
 
 
 def _section_label(words: Sequence[str], name: str) -> str:

@@ -13,6 +13,18 @@ _OPEN = re.compile(
     rf"|minst|mindst|co najmniej|alespoň)\s|\btop-?coded\b",
     re.IGNORECASE,
 )
+_LESS = re.compile(
+    rf"\b{_OR}\s+(?:less|earlier|before|younger|lower|below|under|fewer|smaller|früher|weniger|jünger|davor|avant"
+    r"|darunter|moins|plus tôt|antes|menos|anterior|prima|meno|precedente|eerder|minder|jonger|tidigare|tidligere|før"
+    r"|færre|färre|yngre|mindre|wcześniej|mniej|młodsi|dříve|méně|mladší)\b|(?:<=|≤)\s*\d|\bbottom-?coded\b",
+    re.IGNORECASE,
+)
+
+
+def is_open_start(code: str, label: str) -> bool:
+    """Return whether the label of a whole number says that it stands for all smaller ones, too, and nothing else."""
+    named = set(re.findall(r"\d+", label))
+    return code.isdigit() and named <= {code} and not set(",;") & set(label) and bool(_LESS.search(label))
 
 
 def is_open_end(code: str, label: str) -> bool:

@@ -27,10 +27,24 @@ _DIRECT = re.compile(
     r"|(?<![\w-])identyfikator\w*|\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b"
 )
 _SENSITIVE = re.compile(
-    r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bfolsom\w*|\bwrazliw\w*|\bcitliv\w*|\b[ck]onfiden[tc]\w*"
-    r"|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*|\bschutzenswert\w*"
-    r"|\bspecial categor\w*|\bbesondere kategor\w*"
+    "|".join(
+        (
+            r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bfolsom\w*|\bwrazliw\w*|\bcitliv\w*"
+            r"|\b[ck]onfiden[tc]\w*|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*|\bschutzenswert\w*",
+            r"\bspecial categor\w*|\bbesondere\w* kategor\w*|\bdat[oi] particolar\w*|\bcategori[ae] particolar\w*"
+            r"|\bparticolar[ei] categori[ae]|\bsaerlig\w* kategori\w*|\bsarskild\w* kategori\w*|\bcategories? particuliere\w*",
+            r"\bcategorias? especial\w*|\bbijzonder\w* (?:categorie\w*|persoonsgegevens)"
+            r"|\bart(?:\.|icle|ikel|icolo|iculo|igo)? ?9\b",
+        )
+    )
 )
+_NO_RISK = (
+    r"none|no(?: risk)?|nei?n?|nej|nee|non|aucune?|keine?|geen|ingen|inga|nessun[oa]?|ningun[oa]|nenhuma?",
+    r"brak|zadn[aey]|n/?a|-+|low(?: risk)?|niedrig|lav|lag|basso|bassa|gering|ordinary|normal\w*|public|almindelig"
+    r"|alminnelig|vanlig|comune|ordinari[oa]|offentlig\w*|offen|oppen|open",
+)
+"""The words that state no role."""
+_NOTHING = re.compile(rf"(?:{'|'.join(_NO_RISK)})(?!\w).*")
 _KINDS = ((Role.QUASI_IDENTIFIER, _QUASI), (Role.DIRECT_IDENTIFIER, _DIRECT), (Role.SENSITIVE, _SENSITIVE))
 _BRACKETS = re.compile(r"\(([^()]{2,60})\)|\[([^\[\]]{2,60})\]|\s[-–—]\s([^-–—()]{2,40})$")
 """The words in brackets, or behind a dash at the end."""
@@ -47,6 +61,14 @@ def stated_role(text: str) -> Role | None:
     if _NOT.search(_RELEASE.sub("", plain)):
         return None
     return next((role for role, words in _KINDS if words.search(plain)), None)
+
+
+def is_no_role(text: str) -> bool:
+    """Return whether a cell about sensitivity is empty, or says that a variable has no role that needs care."""
+    plain = plain_text(text).lower().strip()
+    if _RELEASE.search(plain):
+        return False
+    return not plain or bool(_NOTHING.fullmatch(plain) or _NOT.search(plain))
 
 
 def role_in_brackets(text: str) -> Role | None:
