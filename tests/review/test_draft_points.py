@@ -137,6 +137,52 @@ def test_left_sides_are_codes_unless_they_are_headings_or_recur(tmp_path: Path, 
     assert coded.values == (("Type 1", "mild"), ("Type 2", "severe"))
 
 
+IN_ONE_LINE = """\
+# Register
+
+## sex
+Sex of the person
+
+Type: heltal Værdier: 1 = Mand, 2 = Kvinde Personoplysning: almindelig
+
+## age
+Age. Type: heltal. Interval: 0-110. Uoplyst: 999. Personoplysning: følsom
+
+## kom
+
+- **Type:** tekst
+- **Værdier:**
+  - 101: Ada
+  - 147: Bodil
+  - 159: Carl
+- **Uoplyst:** 999
+
+## inc
+Income
+
+- Type: decimal (2 decimals)
+- Unit: kr.
+- Population: all
+
+## own
+
+| Attribute | Text |
+|---|---|
+| Type | integer |
+| Values | 1 = Own, 2 = Rent |
+"""
+
+
+def test_attributes_in_one_line_above_codes_and_in_a_table(tmp_path: Path) -> None:
+    """Points beside a type of numbers with decimals are no codes, whatever they are."""
+    _, (sex, age, kom, inc, own) = _columns(tmp_path, IN_ONE_LINE, ["sex", "age", "kom", "inc", "own"])
+    assert (sex.description, sex.values) == ("Sex of the person", (("1", "Mand"), ("2", "Kvinde")))
+    assert (age.description, age.bounds, age.missing, age.role) == ("Age", ("0", "110"), ("999",), Role.SENSITIVE)
+    assert (kom.values, kom.missing) == ((("101", "Ada"), ("147", "Bodil"), ("159", "Carl")), ("999",))
+    assert (inc.type, inc.values, inc.unread) == (CellType.NUMBER, (), "")
+    assert own.values == (("1", "Own"), ("2", "Rent"))
+
+
 HEADED = """\
 Field,Definition,Data type,Permissible values,{missing},{role},Notes
 birth,Year of birth,Integer,1930-2025,,Quasi-identifier,1930 = born 1930 or earlier
@@ -195,3 +241,9 @@ def test_a_range_of_codes_has_an_end() -> None:
     assert len(listed_values("G001-G200").values) == 200
     assert listed_values("G001-G201").values == listed_values("G14-G01").values == ()
     assert missing_codes("blank if not done") == ()
+
+
+def test_cells_that_state_roles_are_ones_below_any_heading(tmp_path: Path) -> None:
+    book = "variable,label,class\na,x,sensitive\nb,y,quasi-identifier\nc,z,\n"
+    _, found = _columns(tmp_path, book, ["a", "b", "c"], "csv")
+    assert [each.role for each in found] == [Role.SENSITIVE, Role.QUASI_IDENTIFIER, None]

@@ -524,6 +524,7 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     )
     lengths = {len(each) for each in texts}
     digits = (lengths.pop() if len(lengths) == 1 else 1) if any(re.match(r"0\d", each) for each in texts) else 0
+    digits = 1 if digits and decimals else digits
     bounds = str(floor(low)), str(ceil(high))
     return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, digits=digits)
 

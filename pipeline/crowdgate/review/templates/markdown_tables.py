@@ -6,7 +6,15 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crowdgate.review.templates.dictionary_headings import places_of_codes
-from crowdgate.review.templates.section_points import Attributes, attribute, recurring, split_off
+from crowdgate.review.templates.section_points import (
+    Attributes,
+    attribute,
+    attributes_each,
+    has_codes,
+    recurring,
+    split_off,
+    table_attributes,
+)
 
 _HEADING = re.compile(r"#{1,6}\s.*|\*\*[^*]+\*\*:?")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
@@ -96,7 +104,7 @@ def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]
     column, begins one.
     """
     words, block, name = list[str](), list[str](), ""
-    for line in _lines(text):
+    for line in (part for each in _lines(text) for part in attributes_each(each)):
         is_plain = name and not _LABEL.match(line) and not _HEADING.fullmatch(line)
         is_code = line.startswith("|") or bool(_POINT.match(line)) or bool(is_plain and attribute(line))
         own = (
@@ -137,10 +145,12 @@ def _section(
     table = [_cells(each) for each in block if each.startswith("|") and not _RULE.fullmatch(each)]
     beside = [each for each in words if common and attribute(each, common) and not _LABEL.search(each)]
     words = [each for each in words if each not in beside]
-    stated, points = _attributes([*beside, *(each for each in block if not each.startswith("|"))], common)
+    lines = table_attributes(table)
+    table = [] if lines else table
+    stated, points = _attributes([*beside, *lines, *(each for each in block if not each.startswith("|"))], common)
     label = _section_label(words, name) or stated.pop("label", "")
-    listed = stated.pop("values", "")
-    if listed or "range" in stated:  # the other points are no codes
+    is_listed, listed = has_codes(stated), stated.pop("values", "")
+    if not is_listed:
         stated |= {key: words for key, words in map(split_off, points) if key not in stated}
         points = []
     if not table:

@@ -29,10 +29,12 @@ _DIRECT = re.compile(
 _SENSITIVE = re.compile(
     "|".join(
         (
-            r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bfolsom\w*|\bwrazliw\w*|\bcitliv\w*"
-            r"|\b[ck]onfiden[tc]\w*|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*|\bschutzenswert\w*",
+            r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bwrazliw\w*|\bcitliv\w*"
+            r"|\b[ck]onfiden[tc]\w*|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*"
+            r"|\bschutzenswert\w*",
             r"\bspecial categor\w*|\bbesondere\w* kategor\w*|\bdat[oi] particolar\w*|\bcategori[ae] particolar\w*"
-            r"|\bparticolar[ei] categori[ae]|\bsaerlig\w* kategori\w*|\bsarskild\w* kategori\w*|\bcategories? particuliere\w*",
+            r"|\bparticolar[ei] categori[ae]|\bsaerlig\w* kategori\w*|\bsarskild\w* kategori\w*"
+            r"|\bcategories? particuliere\w*",
             r"\bcategorias? especial\w*|\bbijzonder\w* (?:categorie\w*|persoonsgegevens)"
             r"|\bart(?:\.|icle|ikel|icolo|iculo|igo)? ?9\b",
         )
