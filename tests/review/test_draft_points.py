@@ -247,3 +247,22 @@ def test_cells_that_state_roles_are_ones_below_any_heading(tmp_path: Path) -> No
     book = "variable,label,class\na,x,sensitive\nb,y,quasi-identifier\nc,z,\n"
     _, found = _columns(tmp_path, book, ["a", "b", "c"], "csv")
     assert [each.role for each in found] == [Role.SENSITIVE, Role.QUASI_IDENTIFIER, None]
+
+
+WEIGHTS = """\
+Campo;Descrizione;Tipo;Lung.;Dominio
+peso;Peso;Num. decimale;7,4;0,1000 - 20,0000
+importo;Importo;Num. decimale;9,2;0 - 500
+wide;Peso finale;Num. decimale;10,4;0,0001 - 99999,9999
+giorni;Giorni;N;3;0-180
+"""
+
+
+def test_the_ends_of_a_short_range_keep_their_decimals(tmp_path: Path) -> None:
+    """Lengths such as 9,2 state decimals, also below a heading that is short for a length."""
+    source, found = _columns(tmp_path, WEIGHTS, ["peso", "importo", "wide", "giorni"], "csv")
+    assert [each.bounds for each in found] == [("0.1", "20"), ("0", "500"), ("0", "100000"), ("0", "180")]
+    assert [each.decimals for each in found] == [4, 2, 4, 0]
+    draft = draft_contract(source, "t")
+    assert 'from: "0.1", to: "20", step: 0.1, precision: 0.0001' in draft
+    assert 'from: "0", to: "500", step: 1, precision: 0.01' in draft

@@ -108,7 +108,7 @@ def test_words_for_an_empty_cell_are_no_values_and_no_codes(word: str) -> None:
          ListedValues(bounds=("3", "20"), missing=("-9",), decimals=1)),
         ("Y/N, U = unknown", ListedValues((("Y", ""), ("N", "")), missing=("U",))),
         ("1.000 a 999.999", ListedValues(unread="1.000 a 999.999")),
-        ("0,300 - 3,000", ListedValues(bounds=("0", "3"), decimals=3)),
+        ("0,300 - 3,000", ListedValues(bounds=("0.3", "3"), decimals=3)),
         ("01/01/2023 to 31/12/2023", ListedValues(bounds=("2023-01-01", "2023-12-31"))),
         ("20 A, 21 B,\n22 C", ListedValues((("20", "A"), ("21", "B"), ("22", "C")))),
         ("0-90; 90 = retired; 999 = unknown",

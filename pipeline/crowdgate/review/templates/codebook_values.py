@@ -137,6 +137,8 @@ _KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
 """The codes that lists keep for unknown, unless the code before them is one of a value."""
 LONGEST_RANGE = 300
 """The greatest length of a range with the words behind it."""
+FINEST_STEP, MOST_STEPS = 2, 1000
+"""The most decimals of the ends of a range, and the number of its steps, that are not rounded to whole numbers."""
 MOST_IN_RANGE = 100
 """The most codes of a range of missing codes."""
 LONGEST_BARE = 30
@@ -504,8 +506,8 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
 
 
 def stated_range(least: str, greatest: str) -> ListedValues:
-    """Return a range of numbers, rounded outwards to whole ones, as a domain has steps of 1 unless it states another,
-    with the decimals that it is written with; or a range of days. Empty if these are neither.
+    """Return a range of numbers, with the decimals that it is written with; or a range of days. Empty if these are
+    neither. Ends that fine steps would have to reach are rounded outwards to whole numbers.
     """
     days = [parse_day(each) for each in (least, greatest)]
     days, form = (days, _form((least, greatest))) if any(days) else _slashed_days((least, greatest))
@@ -525,8 +527,16 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     lengths = {len(each) for each in texts}
     digits = (lengths.pop() if len(lengths) == 1 else 1) if any(re.match(r"0\d", each) for each in texts) else 0
     digits = 1 if digits and decimals else digits
-    bounds = str(floor(low)), str(ceil(high))
+    fine = max(len(_without_zeros(each).partition(".")[2]) for each in texts)
+    is_short = fine <= FINEST_STEP and (high - low) * 10**fine < MOST_STEPS
+    bounds = (_without_zeros(texts[0]), _without_zeros(texts[1])) if is_short else (str(floor(low)), str(ceil(high)))
     return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, digits=digits)
+
+
+def _without_zeros(number: str) -> str:
+    """Return a number without the zeros at the ends of its decimals and before it: 0.1 of 0.1000."""
+    text = number.rstrip("0").rstrip(".") if "." in number else number
+    return text if "." in text else str(floor(parse_number(text) or 0))
 
 
 def whole_range(text: str) -> str:

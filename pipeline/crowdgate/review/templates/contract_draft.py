@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, floor
 from pathlib import Path
 
 from crowdgate.contracts.contract import Role
@@ -457,8 +458,9 @@ def _domain(source: DraftSource, column: DraftColumn) -> str:
     if column.bounds is not None:
         fixed = _quoted(source.values_from)
         exact = _precision(column)
-        low, high, exact = _fitting(column.bounds, exact)
-        top = "top: true, " if column.top and (low, high) == column.bounds else ""
+        bounds = column.bounds if exact.startswith("step: 0.") else _rounded(column.bounds)
+        low, high, exact = _fitting(bounds, exact)
+        top = "top: true, " if column.top and (low, high) == bounds else ""
         top = f"bottom: true, {top}" if column.bottom else top
         ends = f"from: {_quoted(low)}, to: {_quoted(high)}, {exact}{top}"
         return f"{{{ends}{missing}source: {fixed}}}"
@@ -496,9 +498,22 @@ def _precision(column: DraftColumn) -> str:
     if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
         words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
         return f"step: 1, precision: {_quoted(change(words))}, "
-    numbers = 1 + abs(int(column.bounds[1]) - int(column.bounds[0]))
+    low, high = map(int, _rounded(column.bounds))
+    numbers = 1 + high - low
     decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
-    return f"step: 1, precision: {'0.' + '0' * (decimals - 1) + '1' if decimals else '1'}, "
+    step = max(len(each.partition(".")[2]) for each in column.bounds)
+    return f"step: {_unit(step)}, precision: {_unit(decimals)}, "
+
+
+def _unit(decimals: int) -> str:
+    """Return the unit of numbers with so many decimals: 0.01 of 2."""
+    return f"0.{'0' * (decimals - 1)}1" if decimals else "1"
+
+
+def _rounded(bounds: tuple[str, str]) -> tuple[str, str]:
+    """Return a range of numbers, rounded outwards to whole ones; one of days unchanged."""
+    low, high = map(parse_number, bounds)
+    return bounds if low is None or high is None else (str(floor(low)), str(ceil(high)))
 
 
 def _seems_whole(column: DraftColumn) -> bool:
@@ -514,6 +529,8 @@ def _seems_whole(column: DraftColumn) -> bool:
 def _fitting(bounds: tuple[str, str], exact: str) -> tuple[str, str, str]:
     """Return the ends of a range and the words on its precision, with steps so wide that a domain can have them all."""
     if parse_number(bounds[0]) is None:
+        return *bounds, exact
+    if any("." in each for each in bounds):
         return *bounds, exact
     low, high = map(int, bounds)
     step = next(10**each for each in range(40) if (high - low) // 10**each + 2 <= MOST_VALUES)

@@ -60,7 +60,7 @@ HEADINGS = {
     "identifier": ("identifier", "is identifier", "pii"),
     "role": ("sensitivity", "confidentiality", "privacy role", "identifiability", "disclosure risk", "disclosure"),
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
-               "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge"),
+               "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge"),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 

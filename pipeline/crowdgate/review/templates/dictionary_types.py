@@ -43,6 +43,10 @@ _SIZED = re.compile(
     r"(?:[(\[]?\s*(?P<digits>\d+)\s*(?:[,.;]\s*(?P<decimals>\d)\s*)?(?:[)\]].*)?|[(\[,;:/-].*)?"
 )
 """A type with its size or form behind it."""
+_SIZE = re.compile(
+    r"\(\d+[,.;]\s?(?P<decimals>[1-9])\)|\b(?P<worded>[1-9]) (?:decimal|dezimal|décimal|nachkomma|desim)"
+)
+"""The decimals of a type that stand behind any words."""
 _WHOLE = re.compile(
     r"\b(?:whole|int(?:eger)?s?|ganz\w*|enti(?:er|ère)s?|enter[oa]s?|inter[oi]|inteir[oa]s?|geheel|gehele|hel(?:tall?|a|e)"
     r"|całkowit\w*|cel(?:á|é|očís\w*))\b"
@@ -71,6 +75,8 @@ def stated_type(text: str) -> StatedType:
     if found is CellType.NUMBER and sized and sized["digits"]:
         decimals = int(sized["decimals"] or 0)
         return StatedType(CellType.NUMBER if decimals else CellType.WHOLE, decimals or None)
+    if found is CellType.NUMBER and (behind := _SIZE.search(text)):
+        return StatedType(found, int(behind["decimals"] or behind["worded"]))
     form = day_form(text) if found in (CellType.DAY, CellType.MOMENT, CellType.UNKNOWN) else ""
     return StatedType(CellType.DAY if form and found is CellType.UNKNOWN else found, day_form=form)
 

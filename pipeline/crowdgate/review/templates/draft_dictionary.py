@@ -177,7 +177,7 @@ def _with_lengths(
     found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for cells in filled]
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
-            is_plain = re.fullmatch(r"[^\W\d]+", row.get("type", "")) and re.fullmatch(
+            is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
                 r"[\d.,]+", row.get("length", "")
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
