@@ -141,7 +141,7 @@ IN_ONE_LINE = """\
 # Register
 
 ## sex
-Sex of the person
+The sex of the person
 
 Type: heltal Værdier: 1 = Mand, 2 = Kvinde Personoplysning: almindelig
 
@@ -161,6 +161,7 @@ Age. Type: heltal. Interval: 0-110. Uoplyst: 999. Personoplysning: følsom
 Income
 
 - Type: decimal (2 decimals)
+- Missing (codes): -7
 - Unit: kr.
 - Population: all
 
@@ -176,10 +177,10 @@ Income
 def test_attributes_in_one_line_above_codes_and_in_a_table(tmp_path: Path) -> None:
     """Points beside a type of numbers with decimals are no codes, whatever they are."""
     _, (sex, age, kom, inc, own) = _columns(tmp_path, IN_ONE_LINE, ["sex", "age", "kom", "inc", "own"])
-    assert (sex.description, sex.values) == ("Sex of the person", (("1", "Mand"), ("2", "Kvinde")))
+    assert (sex.description, sex.values) == ("The sex of the person", (("1", "Mand"), ("2", "Kvinde")))
     assert (age.description, age.bounds, age.missing, age.role) == ("Age", ("0", "110"), ("999",), Role.SENSITIVE)
     assert (kom.values, kom.missing) == ((("101", "Ada"), ("147", "Bodil"), ("159", "Carl")), ("999",))
-    assert (inc.type, inc.values, inc.unread) == (CellType.NUMBER, (), "")
+    assert (inc.type, inc.values, inc.unread, inc.missing) == (CellType.NUMBER, (), "", ("-7",))
     assert own.values == (("1", "Own"), ("2", "Rent"))
 
 

@@ -96,8 +96,10 @@ _OTHERS = re.compile(
 
 
 def heading_key(heading: str) -> str:
-    """Return what a heading says that stands below it, other than names; empty if it, as a whole, is not known."""
-    head = _folded([heading])[0]
+    """Return what a heading says that stands below it, other than names; empty if it, without what stands in
+    brackets, is not known.
+    """
+    head = _folded([re.sub(r"\([^()]*\)", "", heading)])[0]
     known = (key for key, each in HEADINGS.items() if key != "name" and head in each)
     return next(known, "") or next((key for key, words in _WORDS.items() if re.fullmatch(words, head)), "")
 

@@ -180,6 +180,9 @@ def _attributes(lines: Sequence[str], common: frozenset[str]) -> tuple[Attribute
 def _section_label(words: Sequence[str], name: str) -> str:
     """Return the label of a variable in its section: as it is marked, or beside its name, or else the next line."""
     marked = next((found["words"] for each in words if (found := _LABEL.search(each))), "")
-    others = (re.sub(rf"[`*#]*(?<!\w){re.escape(name)}(?!\w)[`*]*", "", each, count=1) for each in words)
+    named = (each for each in words if _HEADING.fullmatch(each) or _FIRST.sub("", each).startswith(name))
+    own = next(named, "")  # the name can be a word of the label, too: `Do you smoke?`
+    pattern = rf"[`*#]*(?<!\w){re.escape(name)}(?!\w)[`*]*"
+    others = (re.sub(pattern, "", each, count=1, flags=re.I) if each == own else each for each in words)
     bare = (_plain(each).strip("#*:–—- ") for each in others)
     return _plain(marked or next((each for each in bare if each), ""))
