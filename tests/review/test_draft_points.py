@@ -267,3 +267,14 @@ def test_the_ends_of_a_short_range_keep_their_decimals(tmp_path: Path) -> None:
     draft = draft_contract(source, "t")
     assert 'from: "0.1", to: "20", step: 0.1, precision: 0.0001' in draft
     assert 'from: "0", to: "500", step: 1, precision: 0.01' in draft
+
+
+@pytest.mark.parametrize(("cell", "missing"), [("X", ()), ("Y", ()), ("No", ()), ("-9", ("-9",))])
+def test_answers_below_a_heading_of_empty_values_are_no_codes(
+    tmp_path: Path, cell: str, missing: tuple[str, ...]
+) -> None:
+    book = f"variable,label,null values allowed\na,x,{cell}\nb,y,\n"
+    _, (first, _) = _columns(tmp_path, book, ["a", "b"], "csv")
+    assert first.missing == missing
+    _, (other, _) = _columns(tmp_path, book.replace("null values allowed", "missing"), ["a", "b"], "csv")
+    assert cell == "No" or other.missing == (cell,)

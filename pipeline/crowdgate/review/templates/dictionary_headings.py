@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from crowdgate.review.templates.codebook_values import listed_values
+from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
@@ -94,6 +94,9 @@ _OTHERS = re.compile(
 )
 """The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
 
+_FLAG = re.compile(rf"[ynjosx✓]|allowed|nullable|not null|{ANSWERS.pattern}", re.IGNORECASE)
+"""The cells below a heading such as `Null values allowed`, which are no codes."""
+
 
 def heading_key(heading: str) -> str:
     """Return what a heading says that stands below it, other than names; empty if it, without what stands in
@@ -168,6 +171,12 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     if heads[name] in table and heads[name] not in HEADINGS["name"]:
         return {}  # a row about a variable
     found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
+    if (
+        "missing" in found
+        and re.search(r"\bnull|allow", heads[found["missing"]])
+        and all(map(_FLAG.fullmatch, _cells(rows, found["missing"])))
+    ):
+        del found["missing"]
     names = _cells(rows, name)
     has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
