@@ -45,12 +45,14 @@ STRATA = (("0", 0.0, 0.0), ("to 1", 0.0, 1.0), ("to 3", 1.0, 3.0), ("to 10", 3.0
 
 @dataclass(frozen=True)
 class Shape:
-    """A kind of table: people, number of values by column, how uneven the values are (0: even), and epsilon."""
+    """A kind of table: people, number of values by column, how uneven the values are (0: even), and epsilon. `alone`
+    means one table of all columns, without any other."""
 
     rows: int
     sizes: Mapping[str, int]
     uneven: float
     epsilon: str
+    alone: bool = False
 
 
 SIZES = (("to 5", 0.0, 5.0), ("to 10", 5.0, 10.0), ("to 30", 10.0, 30.0), ("over 30", 30.0, np.inf))
@@ -58,6 +60,7 @@ SHAPES = {
     "dense": Shape(40_000, {"a": 3, "b": 5, "c": 4}, 0.2, "1"),
     "sparse": Shape(3_000, {"a": 25, "b": 18, "c": 6}, 0.5, "1"),
     "small groups": Shape(6_000, {"a": 40, "b": 3, "c": 7}, 0.15, "0.5"),
+    "one alone": Shape(3_000, {"a": 12, "b": 10, "c": 8}, 0.3, "1", alone=True),
 }
 
 
@@ -102,13 +105,16 @@ class Found:
 
 
 def planned(shape: Shape) -> DpTables:
-    """Return all one- and two-way tables of the columns, a sum, means and quantiles of a number from 0 to 39."""
+    """Return all one- and two-way tables of the columns, a sum, means and quantiles of a number from 0 to 39; or the
+    three-way table alone."""
     levels = dict.fromkeys(shape.sizes, "exact")
     items: tuple[Item, ...] = (
         ContingencyTable(), *all_ways(1, levels), *all_ways(2, levels), Sum("x", {"a": "exact"}),
         Mean("x", {"a": "exact"}), Quantiles("x", "fives", by={"a": "exact"}),
         Quantiles("x", "exact", by={"c": "exact"}),
     )  # fmt: skip
+    if shape.alone:
+        items = tuple(all_ways(3, levels))
     domain = numbers(Fraction(0), Fraction(39), Fraction(1), "a codebook")
     named = hierarchy(domain, [("fives", by_width(domain, Fraction(5)))], invalid_level=False)
     number = Attribute("x", Role.OTHER, domain=domain, hierarchy=named)
