@@ -24,6 +24,8 @@ from crowdgate.releases.working_copy import init
 from tests.benchmarks.options import parse
 from tests.benchmarks.people import make_people_workshop, write_people
 from tests.benchmarks.processes import COMMAND, Cost, Line, compile_library, least_in_turn
+from tests.benchmarks.synthetic_dpmm import ONE_THREAD, command_of
+from tests.benchmarks.synthetic_run import counts_of
 from tests.workshop import Workshop, good_rows, make_workshop
 
 BASE = "import numpy, pydantic, yaml"
@@ -31,7 +33,10 @@ SLOT, LATER = "2030-01-{run}", "2030-02-{run}"
 _LIBRARIES = ("numpy", "pyarrow", "opendp", "duckdb", "polars")
 
 
-LEFT_OUT = ["demo", "plan, tables", "check, tables", "report, a page of them", "release of the table, 2 workers"]
+LEFT_OUT = [
+    "demo", "plan, tables", "check, tables", "report, a page of them", "release of the table, 2 workers",
+    "release of synthetic rows",
+]  # fmt: skip
 """Lines that a small run leaves out: each is made as another line is."""
 
 
@@ -52,10 +57,19 @@ def main() -> None:
     parser.add_argument("--only", default="", help="measure the lines with this word in their names, and their rivals")
     parser.add_argument("--without", nargs="*", default=[], help="leave out the lines of these names")
     parser.add_argument("--page", type=Path, help="write the table, as a page in Markdown")
+    parser.add_argument("--dpmm", type=Path, help="Python with dpmm 0.1.9, to compare its MST (70 CPU s a run)")
     options = parse(parser, rows=1000, cells=1000, runs=1, without=LEFT_OUT)
     compile_library()
     with tempfile.TemporaryDirectory() as folder:
-        rows = _chosen([*_imports(), *_commands(Path(folder)), *_core_work(Path(folder), options)], options)
+        rows = _chosen(
+            [
+                *_imports(),
+                *_commands(Path(folder)),
+                *_core_work(Path(folder), options),
+                *_synthetic(Path(folder), options.dpmm),
+            ],
+            options,
+        )
         found = least_in_turn({row.name: row.line for row in rows if row.line is not None}, options.runs)
     head = f"{options.rows:,} rows, {options.cells:,} cells; minimum of {options.runs} runs in turn"
     lines = "\n".join(table(rows, found))
@@ -147,6 +161,27 @@ def _core_work(folder: Path, options: argparse.Namespace) -> Iterator[Row]:
     yield Row("Crowdgate: clean and count groups", ["-c", _core("count_by_crowdgate", str(policy))], arrow)
     yield Row(opendp, ["-c", _core("noise_by_opendp", options.cells)])
     yield Row("Crowdgate: noise", ["-c", _core("noise_by_crowdgate", options.cells)], opendp)
+
+
+def _synthetic(folder: Path, python: Path | None) -> Iterator[Row]:
+    """Synthetic rows of the bundled table, whole processes, by a release and by dpmm at the same levels and promise."""
+    copy = init(folder / "synthetic", "benchmark")
+    policy, budget = copy / "policies/census_income_synthetic.yaml", copy / "policies/budgets/us_cps_1994_95.yaml"
+    _edit(budget, "epsilon: 4, delta: 1e-8", "epsilon: 28, delta: 2.8e-8")  # 28 runs, the most
+    _edit(policy, "pso_bound, at_most: 0.02", "pso_bound, at_most: 1")  # over so many
+    rival = "dpmm: synthetic rows (MST)"
+    line = None if python is None else _other(command_of(python, counts_of(policy), folder / "rows.npz", "1", "1e-9"))
+    yield Row(rival, line)
+    yield Row("release of synthetic rows", [*COMMAND, "release", policy, "--as-of", SLOT], rival)
+
+
+def _edit(file: Path, old: str, new: str) -> None:
+    file.write_text(file.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def _other(command: Sequence[str]) -> Line:
+    """Run a command of another environment: its cost is that of the process that waits for it."""
+    return ["-c", f"import subprocess; subprocess.run({command!r}, check=True, env={ONE_THREAD!r})"]
 
 
 def _core(function: str, *arguments: object) -> str:

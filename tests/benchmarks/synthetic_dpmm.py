@@ -10,6 +10,7 @@ from tests.benchmarks.synthetic_errors import Table, distances
 from tests.benchmarks.synthetic_run import Measured, load, save
 
 DPMM = "dpmm's mst"
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 SCRIPT = """
 import json, sys, time
@@ -36,10 +37,14 @@ print(json.dumps({"cpu": cpu, "memory": peak(), "before": before}))
 
 def dpmm(python: Path, table: Table, into: Path, epsilon: str, delta: str) -> Measured:
     """One run by that environment's Python, whose rows are saved."""
-    rows = Table.of_rows([np.repeat(codes, table.counts) for codes in table.codes], table.sizes)
-    save(into.with_suffix(".table.npz"), rows)
-    command = [str(python), "-c", SCRIPT, str(into.with_suffix(".table.npz")), str(into), epsilon, delta]
-    environment = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    ended = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    command = command_of(python, table, into, epsilon, delta)
+    ended = subprocess.run(command, check=True, capture_output=True, text=True, env=ONE_THREAD)
     found = json.loads(ended.stdout.splitlines()[-1])
     return Measured(distances(load(into), table), found["cpu"], found["memory"], found["before"])
+
+
+def command_of(python: Path, table: Table, into: Path, epsilon: str, delta: str) -> list[str]:
+    """Save the table's rows beside `into` and return the command that learns them and saves its own rows there."""
+    rows = Table.of_rows([np.repeat(codes, table.counts) for codes in table.codes], table.sizes)
+    save(into.with_suffix(".table.npz"), rows)
+    return [str(python), "-c", SCRIPT, str(into.with_suffix(".table.npz")), str(into), epsilon, delta]
