@@ -217,18 +217,22 @@ def test_packed_tuples_unpack_to_the_same_and_order_as_tuples_do(rows: list[tupl
 
 @settings(max_examples=examples(60), deadline=None)
 @given(
-    rows=st.lists(st.tuples(st.integers(0, 1), st.sampled_from([0, 1 << 20]), st.integers(1, 9)), max_size=40),
-    bits=st.sampled_from([62, 0]),
+    rows=st.lists(
+        st.tuples(st.sampled_from([0, 1, 33, 40]), st.sampled_from([0, 1 << 20]), st.integers(1, 9)), max_size=40
+    ),
+    bits=st.sampled_from([62, 28, 25, 0]),
     stretch=st.integers(1, 4),
 )
 def test_tuples_collapse_to_sums_of_their_counts(rows: list[tuple[int, int, int]], bits: int, stretch: int) -> None:
-    """By numbers where a tuple and its count fit into one, else by places, in stretches of any length."""
+    """By numbers where a tuple and its count fit into one, or all but a few leading bits; else by places. In stretches
+    of any length."""
     words: list[AnyIntegers] = [
         np.array([row[0] for row in rows], dtype=np.int8),
         np.array([row[1] for row in rows], dtype=np.int32),
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(keys, "_BITS", bits)
+        patch.setattr(keys, "_SHARING", 0)
         patch.setattr(keys, "_STRETCH", stretch)
         found, counts = keys.collapsed(words, np.array([row[2] for row in rows], dtype=np.int64))
     expected: Counter[tuple[int, int]] = Counter()
@@ -240,14 +244,20 @@ def test_tuples_collapse_to_sums_of_their_counts(rows: list[tuple[int, int, int]
     assert [each.dtype for each in (*found, counts)] == [np.int8, np.int32, np.int64]
 
 
-@pytest.mark.parametrize("bits", [29, 30, 31, 33])
-def test_tuples_and_counts_of_62_bits_and_more_stay_apart(bits: int, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("sharing", [0, 1 << 9])
+@pytest.mark.parametrize("bits", [29, 30, 31, 33, 43])
+def test_tuples_and_counts_of_62_bits_and_more_stay_apart(
+    bits: int, sharing: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bits that are left over are sorted before the rest, if enough tuples share them; else places are sorted."""
     monkeypatch.setattr(keys, "_STRETCH", 1)
-    first, second = (1 << bits) - 1, (1 << 31) - 1
-    words: list[AnyIntegers] = [np.array([first, 0, first]), np.array([second, second - 1, second])]
-    found, counts = keys.collapsed(words, np.array([2, 2, 1], dtype=np.int64))
-    assert [each.tolist() for each in found] == [[0, first], [second - 1, second]]
-    assert counts.tolist() == [2, 3]
+    monkeypatch.setattr(keys, "_SHARING", sharing)
+    most, second = (1 << bits) - 1, (1 << 31) - 1
+    firsts = [most, 0, most, most >> 1]
+    words: list[AnyIntegers] = [np.array(firsts), np.array([second, second - 1, second, 5])]
+    found, counts = keys.collapsed(words, np.array([2, 2, 1, 1], dtype=np.int64))
+    assert [each.tolist() for each in found] == [[0, most >> 1, most], [second - 1, 5, second]]
+    assert counts.tolist() == [2, 1, 3]
 
 
 SIZES = [

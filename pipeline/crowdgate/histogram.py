@@ -216,7 +216,7 @@ class SparseCounter:
     def __init__(self, view: View) -> None:
         self.view = view
         self._packing = Packing.of(view.sizes)
-        self._merged = collapsed(self._packing.empty(), np.zeros(0, dtype=np.int64))
+        self._merged = collapsed(self._packing.empty(), np.zeros(0, dtype=np.uint8))
         self._pending: list[tuple[Word, ...]] = []
         self._pending_counts: list[tuple[int, Integers | None]] = []
         self._waiting = 0
@@ -246,7 +246,7 @@ class SparseCounter:
         if self._waiting:
             self._merge()
         words, counts = self._merged
-        return Histogram(self.view.names, self.view.sizes, self._packing.unpack(words), counts)
+        return Histogram(self.view.names, self.view.sizes, self._packing.unpack(words), counts.astype(np.int64))
 
 
 def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
@@ -259,7 +259,7 @@ def _joined(parts: list[tuple[Word, ...]]) -> Iterator[Word]:
 
 def _rows_of(parts: list[tuple[int, Integers | None]]) -> Integers:
     """Return the number of rows of each tuple of all parts, which are released."""
-    together = [np.ones(rows, dtype=np.int64) if counts is None else counts for rows, counts in parts]
+    together = [np.ones(rows, dtype=np.uint8) if counts is None else counts for rows, counts in parts]
     parts.clear()
     return np.concatenate(together)
 
@@ -332,6 +332,7 @@ def _of_cells(names: tuple[str, ...], sizes: tuple[int, ...], key: AnyIntegers, 
 
 def merge(parts: Sequence[Histogram]) -> Histogram:
     """Return the histogram of all rows of the parts (at least one, all over the same columns)."""
+    parts = [part for part in parts if len(part)] or parts[:1]
     if len(parts) == 1:
         return parts[0]
     names, sizes = parts[0].names, parts[0].sizes

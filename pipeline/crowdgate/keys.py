@@ -23,6 +23,10 @@ _LENGTH_OF_RUN = 64
 """Sorted runs of at least this length, on average, are merged."""
 _BITS = 62
 """The most bits of a tuple with its count in one number, so that the number after the last one exists, too."""
+_LEADING_BITS = 15
+"""The most bits that are sorted before the rest of a tuple, which is one number."""
+_SHARING = 1 << 9
+"""Leading bits are sorted apart if at least so many tuples, on average, share them."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +99,9 @@ def collapsed(tuples: Iterable[Word], counts: AnyIntegers) -> tuple[tuple[Word, 
     if not len(counts):
         return tuple(words), counts
     widths = [int(each.max()).bit_length() for each in (*words, counts)]
-    if sum(widths) <= _BITS:
-        return _collapsed_numbers(words, widths, counts)
+    leading = max(0, sum(widths) - _BITS)
+    if not leading or (leading <= min(_LEADING_BITS, widths[0]) and len(counts) >> leading >= _SHARING):
+        return _collapsed_numbers(words, widths, counts, widths[0] - leading)
     order = in_order(words)
     for i in range(len(words)):
         words[i] = words[i][order]  # one after another, so that only one word exists twice at a time
@@ -118,29 +123,58 @@ def _type_of_sums(counts: AnyIntegers) -> np.dtype[Any]:
     return np.promote_types(counts.dtype, _type_for(int(counts.sum(dtype=np.int64))))
 
 
-def _collapsed_numbers(words: list[Word], widths: Sequence[int], counts: AnyIntegers) -> tuple[tuple[Word, ...], Sums]:
+def _collapsed_numbers(
+    words: list[Word], widths: Sequence[int], counts: AnyIntegers, kept: int
+) -> tuple[tuple[Word, ...], Sums]:
     """Return what `collapsed` returns, by sorting numbers instead of places: the bits of a tuple's words, and last
-    those of its count. `widths` are their numbers of bits. The list of words is empty afterwards.
+    those of its count. `widths` are their numbers of bits; those of the first word above its last `kept` are apart. The
+    list of words is empty afterwards.
     """
     types = [*(word.dtype for word in words), _type_of_sums(counts)]
-    words.append(counts)
-    numbers = words.pop(0).astype(np.int64)
-    for width in widths[1:]:
-        numbers <<= width
-        numbers |= words.pop(0)
-    _sort(numbers)
-    found = [np.empty(len(numbers), dtype=each) for each in types]
-    held = first = 0
-    while first < len(numbers):
-        last = _end_of_run(numbers, min(first + _STRETCH, len(numbers)), widths[-1])
-        columns = _collapsed_stretch(numbers[first:last], widths)
-        first, end = last, held + len(columns[0])
-        for column, each in zip(found, columns, strict=True):
-            column[held:end] = each
-        held = end
+    found = [np.empty(len(counts), dtype=each) for each in types]
+    held = 0
+    for lead, numbers in _by_lead(words, widths, counts, kept):
+        for columns in _collapsed_stretches(numbers, [kept, *widths[1:]]):
+            end = held + len(columns[0])
+            for column, each in zip(found, columns, strict=True):
+                column[held:end] = each
+            found[0][held:end] |= lead << kept
+            held = end
     # a view holds the memory of all: not worth it of a small part
     *distinct, sums = (column[:held] if 2 * held > len(column) else column[:held].copy() for column in found)
     return tuple(distinct), sums
+
+
+def _by_lead(
+    words: list[Word], widths: Sequence[int], counts: AnyIntegers, kept: int
+) -> Iterator[tuple[int, Integers]]:
+    """Yield what some first words have above their last `kept` bits, and the sorted numbers of their tuples."""
+    numbers = words.pop(0).astype(np.int64)
+    lead = (numbers >> kept).astype(np.int16) if kept < widths[0] else None
+    words.append(counts)
+    for width in widths[1:]:
+        numbers <<= width
+        numbers |= words.pop(0)
+    if lead is None:
+        _sort(numbers)
+        yield 0, numbers
+        return
+    numbers &= (1 << kept + sum(widths[1:])) - 1  # the leading bits that are left over
+    numbers = numbers[np.argsort(lead, kind="stable")]  # a radix sort, as these are 16 bits
+    ends = np.cumsum(np.bincount(lead))
+    del lead
+    for value, (start, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        _sort(numbers[start:end])
+        yield value, numbers[start:end]
+
+
+def _collapsed_stretches(numbers: Integers, widths: Sequence[int]) -> Iterator[list[AnyIntegers]]:
+    """Yield the columns of the distinct tuples of sorted numbers, a stretch after another."""
+    first = 0
+    while first < len(numbers):
+        last = _end_of_run(numbers, min(first + _STRETCH, len(numbers)), widths[-1])
+        yield _collapsed_stretch(numbers[first:last], widths)
+        first = last
 
 
 def _sort(numbers: Integers) -> None:

@@ -1,5 +1,6 @@
 """Generated people for benchmarks: a table of 12 columns, and a working copy that releases it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,8 @@ class Column:
     size: int
     width: int
     number: bool = False
+    even: bool = False
+    """Whether every value is equally likely; so are numbers."""
 
 
 COLUMNS = (
@@ -41,22 +44,22 @@ MOST_ROWS = 2
 """The number of rows of a person that count, of 10 / 3 rows on average."""
 
 
-def write_people(path: Path, rows: int, seed: int = 1) -> None:
+def write_people(path: Path, rows: int, seed: int = 1, columns: Sequence[Column] = COLUMNS) -> None:
     """Rows drawn independently; in every column a value is likelier the earlier it comes. The number of their person
     is drawn from 3 in 10 rows."""
     random = np.random.default_rng(seed)
-    known = [(column.name, pa.int64() if column.number else pa.string()) for column in COLUMNS]
+    known = [(column.name, pa.int64() if column.number else pa.string()) for column in columns]
     schema = pa.schema([*known, ("person", pa.int64())])
     with pq.ParquetWriter(path, schema, compression="snappy") as out:
         for start in range(0, rows, ROW_GROUP):
             count = min(ROW_GROUP, rows - start)
             persons = pa.array(random.integers(10**9, 10**9 + max(1, rows * 3 // 10), count))
-            cells = [*(_cells(column, count, random) for column in COLUMNS), persons]
+            cells = [*(_cells(column, count, random) for column in columns), persons]
             out.write_table(pa.table(cells, schema=schema), ROW_GROUP)
 
 
 def _cells(column: Column, count: int, random: np.random.Generator) -> pa.Array:
-    weights = 0.75 ** np.arange(column.size) if not column.number else np.ones(column.size)
+    weights = (1.0 if column.number or column.even else 0.75) ** np.arange(column.size)
     codes = random.choice(column.size, count, p=weights / weights.sum()).astype(np.int32)
     if column.number:
         return pa.array(codes.astype(np.int64))
@@ -67,7 +70,9 @@ def _labels(column: Column) -> list[str]:
     return [f"{column.name} {i}" for i in range(column.size)]
 
 
-def make_people_workshop(root: Path, data: Path, beta: str, *, persons: bool = False) -> Path:
+def make_people_workshop(
+    root: Path, data: Path, beta: str, *, persons: bool = False, columns: Sequence[Column] = COLUMNS
+) -> Path:
     """A working copy that releases the table, of rows or of persons; returns its policy."""
     from crowdgate.ledger import ledger
 
@@ -76,18 +81,18 @@ def make_people_workshop(root: Path, data: Path, beta: str, *, persons: bool = F
     url = f"sqlite:///{root / 'ledger' / 'ledger.db'}"
     ledger_id = ledger.create(url, "bench")
     (root / "crowdgate.toml").write_text(f'ledger = "{url}"\n')
-    (root / "data_contracts" / "people.yaml").write_text(_contract(data, persons))
+    (root / "data_contracts" / "people.yaml").write_text(_contract(data, persons, columns))
     unit = "person:person" if persons else "row"
     (root / "policies" / "budgets" / "people.yaml").write_text(_BUDGET.format(ledger=ledger_id, unit=unit))
     policy = root / "policies" / "people.yaml"
-    policy.write_text(_policy(beta))
+    policy.write_text(_policy(beta, columns))
     return policy
 
 
-def _contract(data: Path, persons: bool) -> str:
+def _contract(data: Path, persons: bool, columns: Sequence[Column]) -> str:
     unit = f"{{person: person, rows: {MOST_ROWS}}}" if persons else "row"
     head = _CONTRACT.format(data=data, unit=unit, rows=max(1000, pq.read_metadata(data).num_rows))
-    return head + "".join(_attribute(column) for column in COLUMNS)
+    return head + "".join(_attribute(column) for column in columns)
 
 
 def _attribute(column: Column) -> str:
@@ -106,8 +111,8 @@ def _attribute(column: Column) -> str:
     return _ATTRIBUTE.format(name=column.name, kind=kind, domain=domain, levels=levels)
 
 
-def _policy(beta: str) -> str:
-    attributes = "".join(f"      {column.name}: {'grouped' if column.width else 'any'}\n" for column in COLUMNS)
+def _policy(beta: str, columns: Sequence[Column]) -> str:
+    attributes = "".join(f"      {column.name}: {'grouped' if column.width else 'any'}\n" for column in columns)
     return _POLICY.format(beta=beta, attributes=attributes)
 
 
