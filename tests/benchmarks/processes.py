@@ -4,8 +4,9 @@ import compileall
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import crowdgate
@@ -19,10 +20,12 @@ Line = Sequence[str | Path]
 
 @dataclass(frozen=True)
 class Cost:
-    """User and system CPU seconds of a process and its children, and its peak memory in MB."""
+    """User and system CPU seconds of a process and its children, the peak memory in MB of the largest of them, and
+    elapsed seconds."""
 
     cpu: float
     peak_mb: float
+    elapsed: float = 0
 
 
 def compile_library() -> None:
@@ -33,12 +36,13 @@ def compile_library() -> None:
 
 def cost(arguments: Line) -> Cost:
     """Run a Python process with these arguments and return its cost. Raises SystemExit unless it ends with 0."""
+    start = time.monotonic()
     process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"a process ended with {process.returncode}: {arguments}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, time.monotonic() - start)
 
 
 def least_in_turn(
@@ -55,4 +59,4 @@ def least_in_turn(
 
 
 def _least(costs: Sequence[Cost]) -> Cost:
-    return Cost(min(each.cpu for each in costs), min(each.peak_mb for each in costs))
+    return Cost(*(min(values) for values in zip(*map(astuple, costs), strict=True)))

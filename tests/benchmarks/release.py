@@ -21,7 +21,7 @@ from typing import Any
 from tests.benchmarks.core_work import copy_by_pyarrow
 from tests.benchmarks.options import parse
 from tests.benchmarks.people import make_people_workshop, write_people
-from tests.benchmarks.processes import COMMAND, Cost, compile_library, least_in_turn
+from tests.benchmarks.processes import COMMAND, Cost, Line, compile_library, least_in_turn
 
 
 def main() -> None:
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--betas", nargs="*", default=["0.5", "1"])
     parser.add_argument("--whole", action="store_true", help="time whole processes")
+    parser.add_argument("--workers", type=int, default=1, help="with --whole: also count with so many processes")
     parser.add_argument("--child", nargs="*", help=argparse.SUPPRESS)
     options = parse(parser, rows=1000, runs=1, betas=["1"])
     if options.child:
@@ -39,7 +40,7 @@ def main() -> None:
         data, small = Path(folder) / "people.parquet", Path(folder) / "small.parquet"
         if options.whole:
             _run("people", data, Path(str(options.rows)), folder)  # apart: a process starts with its parent's peak
-            _report_whole(options.rows, options.runs, _whole(data, Path(folder), options.runs))
+            _report_whole(options.rows, options.runs, _whole(data, Path(folder), options.runs, options.workers))
             return
         write_people(data, options.rows)
         write_people(small, 1000)
@@ -105,20 +106,25 @@ def _keep_everybody(job: Any) -> None:
 _LIBRARIES = "import libraries"
 
 
-def _whole(data: Path, folder: Path, runs: int) -> dict[str, Cost]:
+def _whole(data: Path, folder: Path, runs: int, workers: int) -> dict[str, Cost]:
     """Whole processes in turn."""
     policy = make_people_workshop(folder / "w", data, "0.5")
     compile_library()
     release = (*COMMAND, "release", policy, "--as-of", "2030-01-{run}")
     imports = ("-c", "import pandas, opendp, pyarrow.parquet")
-    return least_in_turn({_LIBRARIES: imports, "crowdgate release": release}, runs)
+    lines: dict[str, Line] = {_LIBRARIES: imports, "crowdgate release": release}
+    if workers > 1:
+        later = (*release[:-1], "2030-02-{run}", "--workers", str(workers))
+        lines[f"with {workers} workers"] = later
+    return least_in_turn(lines, runs)
 
 
 def _report_whole(rows: int, runs: int, found: dict[str, Cost]) -> None:
     print(f"{rows:,} rows x 12 columns, whole processes; minimum of {runs} runs in turn")
     for name, each in found.items():
         ratio = each.cpu / found[_LIBRARIES].cpu
-        print(f"{name:<18} {each.cpu:5.2f} CPU s  {ratio:5.2f}x  peak {each.peak_mb:5.0f} MB")
+        cost = f"{each.cpu:5.2f} CPU s  {ratio:5.2f}x  {each.elapsed:5.2f} s elapsed  peak {each.peak_mb:5.0f} MB"
+        print(f"{name:<18} {cost}")
 
 
 def _peak() -> float:
