@@ -51,6 +51,6 @@ UNITS = UnitCosts(
     held_combination=88,
     dense_cell=8,
     process=3e8,
-    held_entry=40,
-    spilled_entry=28,
+    held_entry=30,
+    spilled_entry=30,
 )

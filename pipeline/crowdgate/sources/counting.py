@@ -59,6 +59,7 @@ class PartialCounts:
     """The counts of some rows: one histogram for each view, or the rows by person if the privacy unit is a person.
 
     Rows by person that exceed memory are in files: `spilled` as they were read, `buckets` merged, of the whole table.
+    `figures` are those about its people.
     """
 
     facts: TableFacts
@@ -66,6 +67,7 @@ class PartialCounts:
     people: RowsByPerson | None = None
     spilled: tuple[SpilledPeople, ...] = ()
     buckets: tuple[MergedBucket, ...] = ()
+    figures: PeopleFigures | None = None
 
 
 class Counter(Protocol):
@@ -114,10 +116,11 @@ def count_table(source: Source, task: CountingTask, executor: Executor, spill: S
         raise table_changed()
     if spill is not None and total.spilled:
         total = _in_buckets(total, task, executor, spill)
-    if task.contract.unit.person is not None:
-        found = people_figures(total, task)
-        total.facts.add_people(found.named, found.people)
-    return total
+    if task.contract.unit.person is None:
+        return total
+    found = _people_figures(total, task)
+    total.facts.add_people(found.named, found.people)
+    return replace(total, figures=found)
 
 
 def _in_buckets(total: PartialCounts, task: CountingTask, executor: Executor, spill: Spill) -> PartialCounts:
@@ -127,7 +130,7 @@ def _in_buckets(total: PartialCounts, task: CountingTask, executor: Executor, sp
     return PartialCounts(total.facts, {}, spilled=total.spilled, buckets=buckets)
 
 
-def people_figures(total: PartialCounts, task: CountingTask) -> PeopleFigures:
+def _people_figures(total: PartialCounts, task: CountingTask) -> PeopleFigures:
     """Return the figures about all people of a table whose privacy unit is a person."""
     if total.people is not None:
         return figures_of(total.people, task.contract.unit.rows)

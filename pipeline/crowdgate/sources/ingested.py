@@ -5,7 +5,7 @@ from typing import Any
 
 from crowdgate.candidate import Input
 from crowdgate.contracts.contract import Attribute
-from crowdgate.sources.counting import CountingTask, PartialCounts, people_figures
+from crowdgate.sources.counting import CountingTask, PartialCounts
 from crowdgate.sources.encode import Reason
 from crowdgate.sources.facts import TableFacts
 
@@ -14,11 +14,10 @@ def units(total: PartialCounts, task: CountingTask) -> Input:
     """Return the table's input for gates, in privacy units. In a ragged row every cell is invalid, and no person is
     identified.
     """
-    facts = total.facts
-    if task.contract.unit.person is None:
+    facts, found = total.facts, total.figures
+    if found is None:
         invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}
         return Input(facts.rows, facts.broken, invalid, 0)
-    found = people_figures(total, task)
     anywhere, *each = found.faulty
     truncated = 0 if task.contract.is_of_persons else found.truncated
     return Input(found.people, anywhere, dict(zip(task.watched, each, strict=True)), truncated)
@@ -60,16 +59,16 @@ def _rarity(counted: Mapping[str, Any]) -> int:
 
 
 def _person_rows_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
-    if task.contract.unit.person is None:
+    found = total.figures
+    if found is None:
         return {}
-    found = people_figures(total, task)
     nobody = total.facts.rows - total.facts.ragged - found.named
     truncated = {} if task.contract.is_of_persons else {"truncated": found.excess}
     return {"that name no person": nobody, **truncated}
 
 
 def _people_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
-    if task.contract.unit.person is None:
+    if total.figures is None:
         return {}
     found = units(total, task)
     return {"named": found.units, "with an invalid cell": found.invalid, "truncated": found.truncated}
