@@ -148,6 +148,7 @@ def _sums(counted: CountedViews, rows: int) -> float:
 def lines(cost: ComputingCost) -> Sequence[tuple[str, str]]:
     """Return the figures of a cost as pairs of label and text."""
     total = "unknown" if cost.seconds is None else _time(cost.seconds)
+    place = "" if cost.process_memory is None else " on a cluster"
     of_people = (
         ("memory of each process with --workers, at most", cost.process_memory),
         ("temporary files with --workers, at most", cost.temporary_files),
@@ -155,8 +156,8 @@ def lines(cost: ComputingCost) -> Sequence[tuple[str, str]]:
     return [
         *((step.name, "unknown" if step.seconds is None else _time(step.seconds)) for step in cost.steps),
         ("in all", total),
-        ("memory of a worker, at most", _size(cost.worker_memory)),
-        ("memory of the run's own process, at most", _size(cost.run_memory)),
+        (f"memory of a worker{place}, at most", _size(cost.worker_memory)),
+        (f"memory of the run's own process{place}, at most", _size(cost.run_memory)),
         ("read from files (Parquet)", _size(cost.bytes_read)),
         ("sent between processes, at most", _size(cost.bytes_sent)),
         *((label, _size(size)) for label, size in of_people if size is not None),
