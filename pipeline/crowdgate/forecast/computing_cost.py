@@ -150,8 +150,8 @@ def lines(cost: ComputingCost) -> Sequence[tuple[str, str]]:
     total = "unknown" if cost.seconds is None else _time(cost.seconds)
     place = "" if cost.process_memory is None else " on a cluster"
     of_people = (
-        ("memory of each process with --workers, at most", cost.process_memory),
-        ("temporary files with --workers, at most", cost.temporary_files),
+        ("memory of each process with --workers, at most (if ids are whole numbers)", cost.process_memory),
+        ("temporary files with --workers, at most (if ids are whole numbers)", cost.temporary_files),
     )
     return [
         *((step.name, "unknown" if step.seconds is None else _time(step.seconds)) for step in cost.steps),

@@ -24,8 +24,8 @@ from crowdgate.sources.sealed_file import SealedFile, write_sealed
 from crowdgate.system.freed_memory import return_freed_memory
 
 MOST_ENTRIES = 1 << 24
-"""Entries of people that one process holds before it writes them to files: some 500 MB, and as much again while new
-ones are added."""
+"""Entries of people that one process holds before it writes them to files: some 500 MB with ids that are whole numbers,
+and more with texts."""
 BUCKETS = 128
 """So a bucket of two billion entries fits into memory as well."""
 _LEAST = 1 << 20
