@@ -12,6 +12,7 @@ from pathlib import Path
 
 from crowdgate.errors import EnvironmentFault
 from crowdgate.system import lazy_libraries, permissions
+from crowdgate.system.regular_files import plain_file
 
 _KEY_BITS = 256
 _NONCE = 12
@@ -34,7 +35,7 @@ class SealedFile:
     def read(self, number: int) -> bytes:
         """Return the content of a block. Raises EnvironmentFault if it can't be read as it was written."""
         try:
-            with self.path.open("rb") as file:
+            with plain_file(self.path) as file:
                 file.seek(self.edges[number])
                 data = file.read(self.size(number))
             return lazy_libraries.aead.AESGCM(self.key).decrypt(_nonce(number), data, None)

@@ -36,8 +36,8 @@ _PEOPLE = 1 << 20
 
 @dataclass(frozen=True)
 class Spill:
-    """Where rows by person go that exceed memory: a folder, the most entries that a process holds, and the secret of
-    the buckets."""
+    """Destination of rows by person that exceed memory: a folder, the most entries that a process holds, and the secret
+    of the buckets."""
 
     folder: Path
     most: int
