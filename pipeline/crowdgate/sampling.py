@@ -29,6 +29,8 @@ KEY_BYTES = 32
 _CHUNK = 1 << 20
 _BLOCK = 16
 """The bytes of a block of AES."""
+_IDS = 1 << 16
+"""The number of ids whose blocks are in memory at once."""
 _COINS, _TIES, _PERSONS, _SEEDS = 1, 2, 3, 4
 
 
@@ -92,19 +94,31 @@ def row_draws(key: SecretKey, people: Any, of: AnyIntegers, tuples: Sequence[Any
     return blocks[:, 0]
 
 
+def id_numbers(secret: bytes, people: Any, most: int) -> AnyIntegers:
+    """Return a number below `most` (a power of two, at most 65,536) for each person: a pseudorandom function of the
+    secret (32 bytes) and the person's id.
+
+    `people` are ids, an Arrow array of large binary. The function is the CBC-MAC of `row_draws`, without a row.
+    """
+    cipher, found = _block_cipher(secret), np.empty(len(people), dtype=np.uint16)
+    for at in range(0, len(people), _IDS):  # in stretches, as each id takes several blocks
+        chained = _chained_ids(cipher, people.slice(at, _IDS))[:, 0]
+        found[at : at + _IDS] = chained & np.uint64(most - 1)
+    return found
+
+
 def _chained_ids(cipher: CipherContext, people: Any) -> Draws:
     """Return the block of each person: the state of CBC-MAC after the length and the bytes of the id."""
     _, edges, text = people.buffers()
     starts = np.frombuffer(edges, dtype=np.int64)[people.offset : people.offset + len(people) + 1]
-    lengths = np.diff(starts)
+    lengths, own_text = np.diff(starts), np.frombuffer(text or b"", dtype=np.uint8)[starts[0] : starts[-1]]
     # 16 bytes from each place on: the last id may end before
-    padded = np.concatenate([np.frombuffer(text or b"", dtype=np.uint8), np.zeros(_BLOCK, dtype=np.uint8)])
-    from_place = sliding_window_view(padded, _BLOCK)
+    from_place = sliding_window_view(np.concatenate([own_text, np.zeros(_BLOCK, dtype=np.uint8)]), _BLOCK)
     blocks = _encrypted(cipher, np.stack([lengths, np.zeros_like(lengths)], axis=1).view(np.uint64))
     for at in range(0, int(lengths.max(initial=0)), _BLOCK):
         longer = np.flatnonzero(lengths > at)
         own = np.arange(_BLOCK) < (lengths[longer] - at)[:, np.newaxis]
-        chunk = from_place[starts[longer] + at] * own
+        chunk = from_place[starts[longer] - starts[0] + at] * own
         blocks[longer] = _encrypted(cipher, blocks[longer] ^ chunk.view("<u8"))
     return blocks
 

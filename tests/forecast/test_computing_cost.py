@@ -12,6 +12,7 @@ from crowdgate.forecast.computing_cost import CountedViews, computing_cost, coun
 from crowdgate.kind.unit_costs import UNITS
 from crowdgate.planning.plan import plan_policy
 from crowdgate.sources.cluster import SUMMANDS
+from crowdgate.sources.spill import MOST_ENTRIES
 from tests.examples import examples
 from tests.workshop import Workshop, crowdgate
 
@@ -70,11 +71,27 @@ def test_more_workers_read_in_less_time_and_never_need_more_memory(workshop: Wor
 
 
 def test_entries_of_people_may_be_as_many_as_rows(workshop: Workshop) -> None:
-    of_rows = computing_cost(plan_policy(workshop.policy), 10**9, 4).run_memory
+    of_rows = computing_cost(plan_policy(workshop.policy), 10**9, 4)
     workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 2}")
     workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
-    of_people = computing_cost(plan_policy(workshop.policy), 10**9, 4).run_memory
-    assert of_people - of_rows > 10**9 * UNITS.held_combination * 0.99
+    of_people = computing_cost(plan_policy(workshop.policy), 10**9, 4)
+    assert of_people.run_memory - of_rows.run_memory > 10**9 * UNITS.held_combination * 0.99
+    assert (of_rows.process_memory, of_rows.temporary_files) == (None, None)
+    more = computing_cost(plan_policy(workshop.policy), 10**10, 4)
+    assert more.process_memory == of_people.process_memory == UNITS.process + MOST_ENTRIES * UNITS.held_entry
+    assert more.temporary_files == 10**10 * UNITS.spilled_entry
+
+
+def test_plan_states_memory_and_temporary_files_of_people(
+    workshop: Workshop, capsys: pytest.CaptureFixture[str]
+) -> None:
+    workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 2}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    assert crowdgate("plan", workshop.policy, "--workers", "2", "--table-rows", "1e9") == 0
+    said = capsys.readouterr().out
+    assert "memory of a worker on a cluster, at most: " in said
+    assert "memory of each process with --workers, at most (if ids are whole numbers): 803 MB" in said
+    assert "temporary files with --workers, at most (if ids are whole numbers): 30 GB" in said
 
 
 def test_plan_names_the_bottleneck_and_the_age_of_its_figures(

@@ -20,7 +20,7 @@ from crowdgate.releases import release as job
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import csv, files, parquet, workers
 from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts
-from crowdgate.sources.source import TablePart
+from crowdgate.sources.source import Piece
 from crowdgate.sources.workers import executor_of
 from tests.workshop import POLICY, Row, Workshop, good_rows, make_workshop, write_csv, write_parquet
 
@@ -94,7 +94,7 @@ def shuffled_csv_file(folder: Path) -> Path:
 def backwards(_: object = None) -> Executor:
     """Return an executor that sends every part and result as bytes, in reverse order."""
 
-    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
+    def run(counter: Counter, parts: Sequence[Piece]) -> Iterator[PartialCounts]:
         for part in reversed(parts):
             there: Any = pickle.loads(pickle.dumps((counter, part)))
             yield pickle.loads(pickle.dumps(there[0]([there[1]], None)))

@@ -14,6 +14,7 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.unit_costs import UNITS
 from crowdgate.limits import DENSE_CELLS
 from crowdgate.sources.cluster import SUMMANDS
+from crowdgate.sources.spill import MOST_ENTRIES
 from crowdgate.sources.workers import GROUPS_PER_WORKER
 
 _PEOPLE = 10**18
@@ -32,6 +33,9 @@ class Step:
 class ComputingCost:
     """The estimated cost of counting a table of `rows` with workers on a cluster, and of the release made of it: steps
     in order, bytes of memory of a worker and of the run's process, bytes read from files and sent between processes.
+
+    If the privacy unit is a person, processes of one machine (`--workers`) hold `process_memory` bytes each, and write
+    `temporary_files` bytes to its disk; both are None otherwise.
     """
 
     rows: int
@@ -41,6 +45,8 @@ class ComputingCost:
     run_memory: float
     bytes_read: float
     bytes_sent: float
+    process_memory: float | None
+    temporary_files: float | None
 
     @property
     def seconds(self) -> float | None:
@@ -94,7 +100,13 @@ def computing_cost(plan: Plan, rows: int, workers: int) -> ComputingCost:
         UNITS.process + counted.combinations(rows) * UNITS.held_combination,
         rows * counted.columns * UNITS.stored_cell,
         sum(number * counted.combinations(rows / number) for number in levels(workers)) * UNITS.sent_combination,
+        *(_files_of_people(rows) if plan.bundle.contract.unit.person is not None else (None, None)),
     )
+
+
+def _files_of_people(rows: int) -> tuple[float, float]:
+    """Return the bytes of memory and of temporary files of processes that write rows by person to files."""
+    return UNITS.process + min(rows, MOST_ENTRIES) * UNITS.held_entry, rows * UNITS.spilled_entry
 
 
 def counting_steps(counted: CountedViews, rows: int, workers: int) -> Iterator[Step]:
@@ -136,13 +148,19 @@ def _sums(counted: CountedViews, rows: int) -> float:
 def lines(cost: ComputingCost) -> Sequence[tuple[str, str]]:
     """Return the figures of a cost as pairs of label and text."""
     total = "unknown" if cost.seconds is None else _time(cost.seconds)
+    place = "" if cost.process_memory is None else " on a cluster"
+    of_people = (
+        ("memory of each process with --workers, at most (if ids are whole numbers)", cost.process_memory),
+        ("temporary files with --workers, at most (if ids are whole numbers)", cost.temporary_files),
+    )
     return [
         *((step.name, "unknown" if step.seconds is None else _time(step.seconds)) for step in cost.steps),
         ("in all", total),
-        ("memory of a worker, at most", _size(cost.worker_memory)),
-        ("memory of the run's own process, at most", _size(cost.run_memory)),
+        (f"memory of a worker{place}, at most", _size(cost.worker_memory)),
+        (f"memory of the run's own process{place}, at most", _size(cost.run_memory)),
         ("read from files (Parquet)", _size(cost.bytes_read)),
         ("sent between processes, at most", _size(cost.bytes_sent)),
+        *((label, _size(size)) for label, size in of_people if size is not None),
     ]
 
 

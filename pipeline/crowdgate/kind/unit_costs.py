@@ -32,6 +32,10 @@ class UnitCosts:
     """Bytes of a cell that has a counter of its own."""
     process: float
     """Bytes of a process that counts a table with few combinations."""
+    held_entry: float
+    """Bytes of memory for a combination with a person, whose id is a whole number, while such are sorted."""
+    spilled_entry: float
+    """Bytes of temporary files for such a combination, as read and merged."""
 
 
 MEASURED = "2026-11-30 (x86_64, 2 cores, Python 3.11.7)"
@@ -47,4 +51,6 @@ UNITS = UnitCosts(
     held_combination=88,
     dense_cell=8,
     process=3e8,
+    held_entry=30,
+    spilled_entry=30,
 )

@@ -34,6 +34,7 @@ from crowdgate.planning.paid_series import series_request, series_text
 from crowdgate.planning.plan import bundle_of, plan_release
 from crowdgate.planning.published_places import refuse_leftovers
 from crowdgate.planning.register_counts import counted_register
+from crowdgate.planning.spill_folder import spill_of_people, sweep_spills
 from crowdgate.policy.policy import release_id, version_of
 from crowdgate.publish import publisher
 from crowdgate.publish.object_store import local_folder
@@ -61,6 +62,7 @@ from crowdgate.sources.engine import Ask, engine
 from crowdgate.sources.executors import check_executor, executor_for
 from crowdgate.sources.ingested import ingestion_figures, units
 from crowdgate.sources.rules import row_rules_hold, run_rules
+from crowdgate.sources.spill import Spill
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.extras import EXPECTATIONS, RELEASE, need
 from crowdgate.system.regular_files import holds_url
@@ -139,6 +141,7 @@ def prepare(request: Request) -> Run | Result:
     root = (request.to or local_folder(bundle.root, bundle.policy.spec.publish.to)).resolve()
     ledger = opened.ledger()
     refuse_taken_destination(bundle, request.to, ledger.path)
+    sweep_spills(ledger)
     ledger.admit([root], request.anchors)
     ledger.check(bundle.contract.id, budget_of(bundle), version_of(bundle.policy), bundle.digest)
     roots = [root, *OutsideState(bundle.root).destinations(ledger)]
@@ -224,19 +227,22 @@ def _in_bytes(run: Run, progress: Progress | None) -> Callable[[int], None] | No
 
 def read(reserved: ReservedRun, key: SecretKey, executor: Executor) -> CountedTable:
     """Begin to read, which the ledger refuses after the lease was given back, and count the table."""
-    with engine(reserved.run.plan.bundle.contract.expectations) as ask:
-        reserved.run.ledger.begin_reading(reserved.run.id, reserved.charge.number)
-        return count(reserved, key, executor, ask)
+    run = reserved.run
+    with engine(run.plan.bundle.contract.expectations) as ask, spill_of_people(run.ledger, run.plan) as spill:
+        run.ledger.begin_reading(run.id, reserved.charge.number)
+        return count(reserved, key, executor, ask, spill)
 
 
 @after_reading
-def count(reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask) -> CountedTable:
+def count(
+    reserved: ReservedRun, key: SecretKey, executor: Executor, ask: Ask, spill: Spill | None = None
+) -> CountedTable:
     """Count the table once in the views of the release's kind; invalid rows are coded as invalid or dropped, and never
     stop the run.
     """
     run, contract = reserved.run, reserved.run.plan.bundle.contract
     task = CountingTask(contract, run.plan.columns, run.plan.protection.views, run.plan.watched)
-    total = count_table(run.source, task, executor)
+    total = count_table(run.source, task, executor, spill)
     values = total.facts.values(contract)
     answers = ask(total.facts.weighted_cells(contract))
     rules = run_rules(contract, total.facts.distinct(contract, task.columns), values, answers)

@@ -30,7 +30,7 @@ from crowdgate.sources.cluster_tasks import (
 )
 from crowdgate.sources.counting import Counter, Executor, PartialCounts, Progress
 from crowdgate.sources.files import FilePart
-from crowdgate.sources.source import Source, TablePart
+from crowdgate.sources.source import Piece, Source
 from crowdgate.sources.workers import GROUPS_PER_WORKER, part_groups
 from crowdgate.system.extras import DASK, need
 
@@ -132,11 +132,12 @@ def _connected(address: str) -> "Iterator[Client]":
 def cluster_executor(address: str, progress: Progress | None) -> Executor:
     """Return the executor that counts on the cluster of this scheduler."""
 
-    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
-        found = None if len(parts) < 2 else _counts_of_cluster(address, counter, parts, progress)
-        if found is None:  # a small table, or a cluster that is lost
+    def run(counter: Counter, parts: Sequence[Piece]) -> Iterator[PartialCounts]:
+        alone = len(parts) < 2 or not counter.reads_table  # a small table, or files of this machine
+        found = None if alone else _counts_of_cluster(address, counter.in_memory(), parts, progress)
+        if found is None:  # or a cluster that is lost
             yield counter(parts, progress)
-            if len(parts) > 1:
+            if not alone:
                 _warn("the table")
             return
         groups, total = found
@@ -155,8 +156,8 @@ def _warn(what: str) -> None:
 
 
 def _counts_of_cluster(
-    address: str, counter: Counter, parts: Sequence[TablePart], progress: Progress | None
-) -> tuple[list[list[TablePart]], GroupCounts] | None:
+    address: str, counter: Counter, parts: Sequence[Piece], progress: Progress | None
+) -> tuple[list[list[Piece]], GroupCounts] | None:
     """Return the groups of parts and the sum of their counts. None if the cluster is lost."""
     try:
         with _connected(address) as client:
@@ -179,7 +180,7 @@ class _Summand:
 
 
 def _submit(
-    client: "Client", counter: Counter, groups: Sequence[Sequence[TablePart]]
+    client: "Client", counter: Counter, groups: Sequence[Sequence[Piece]]
 ) -> tuple[list["Future[Sealed]"], "Future[Sealed]"]:
     """Submit the tasks that count a table. Return those of its groups, and the one that ends with the sum."""
     run = secrets.token_hex(8)

@@ -2,7 +2,7 @@
 
 Dask prints the arguments and the error of a task that fails, so arguments and results don't show their content, and no
 task raises an error. A group that can't be counted here is missing in the result, and the run counts it itself. A task
-draws no random numbers and writes no file, so a repeated task has the same result.
+draws no random numbers and writes no file, so a repeated task has the same result. Rows by person stay in memory.
 """
 
 import logging

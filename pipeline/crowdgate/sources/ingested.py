@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from crowdgate.candidate import Input
 from crowdgate.contracts.contract import Attribute
 from crowdgate.sources.counting import CountingTask, PartialCounts
@@ -16,13 +14,13 @@ def units(total: PartialCounts, task: CountingTask) -> Input:
     """Return the table's input for gates, in privacy units. In a ragged row every cell is invalid, and no person is
     identified.
     """
-    facts, people = total.facts, total.people
-    if people is None:
+    facts, found = total.facts, total.figures
+    if found is None:
         invalid = {name: facts.invalid[name] + facts.ragged for name in task.watched}
         return Input(facts.rows, facts.broken, invalid, 0)
-    anywhere, *each = (int(np.count_nonzero(line)) for line in people.faults)
-    truncated = 0 if task.contract.is_of_persons else int(np.count_nonzero(people.rows > task.contract.unit.rows))
-    return Input(len(people.ids), anywhere, dict(zip(people.watched, each, strict=True)), truncated)
+    anywhere, *each = found.faulty
+    truncated = 0 if task.contract.is_of_persons else found.truncated
+    return Input(found.people, anywhere, dict(zip(task.watched, each, strict=True)), truncated)
 
 
 def ingestion_figures(total: PartialCounts, task: CountingTask) -> dict[str, Any]:
@@ -61,16 +59,16 @@ def _rarity(counted: Mapping[str, Any]) -> int:
 
 
 def _person_rows_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
-    if total.people is None:
+    found = total.figures
+    if found is None:
         return {}
-    over = total.people.rows - task.contract.unit.rows
-    nobody = total.facts.rows - total.facts.ragged - total.people.named
-    truncated = {} if task.contract.is_of_persons else {"truncated": int(over[over > 0].sum())}
+    nobody = total.facts.rows - total.facts.ragged - found.named
+    truncated = {} if task.contract.is_of_persons else {"truncated": found.excess}
     return {"that name no person": nobody, **truncated}
 
 
 def _people_figures(total: PartialCounts, task: CountingTask) -> dict[str, int]:
-    if total.people is None:
+    if total.figures is None:
         return {}
     found = units(total, task)
     return {"named": found.units, "with an invalid cell": found.invalid, "truncated": found.truncated}

@@ -206,7 +206,7 @@ def _chosen_of(people: RowsByPerson, entries: AnyIntegers, most: int, key: Secre
     owner = people.of[entries][entry]
     first = np.diff(owner, prepend=NOBODY) != 0
     place = np.cumsum(first) - 1
-    ids = _as_text(people.ids.take(pa.array(owner[first])))
+    ids = id_texts(people.ids.take(pa.array(owner[first])))
     draws = row_draws(key, ids, place, [*(word[entries][entry] for word in people.words), copy])
     # retained rows, counted by entry
     retained = np.bincount(entry[smallest(place, draws, most)], minlength=len(entries))
@@ -318,11 +318,11 @@ def _are_numbers(ids: Sequence[Any]) -> bool:
 
 def _texts(ids: Sequence[Any]) -> Any:
     """Return all ids, whole numbers or bytes, in one array of bytes."""
-    return pa.chunked_array([_as_text(each) for each in ids], pa.large_binary()).combine_chunks()
+    return pa.chunked_array([id_texts(each) for each in ids], pa.large_binary()).combine_chunks()
 
 
-def _as_text(ids: Any) -> Any:
-    """Return ids that are whole numbers or bytes as bytes."""
+def id_texts(ids: Any) -> Any:
+    """Return ids that are whole numbers or bytes as bytes, by which a person is the same in all parts."""
     return _as_bytes(ids) if pa.types.is_integer(ids.type) else ids
 
 

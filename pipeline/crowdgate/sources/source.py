@@ -32,12 +32,16 @@ class Batch:
     counts: Integers | None = field(default=None, repr=False)
 
 
-class TablePart(Protocol):
-    """Part of a table that is read separately. Picklable, so that another process may read it."""
+class Piece(Protocol):
+    """Piece of work that is counted separately. Picklable, so that another process may count it."""
 
     @property
     def size(self) -> int:
-        """The size of the part in bytes, for showing progress."""
+        """The size of the piece in bytes, for showing progress."""
+
+
+class TablePart(Piece, Protocol):
+    """Part of a table that is read separately."""
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches, of these columns only. Values of `unique` columns hardly recur, so they get no

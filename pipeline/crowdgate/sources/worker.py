@@ -1,7 +1,7 @@
 """A worker process: it counts groups of parts of a table for the run that started it. `sources/workers.py` starts it.
 
-It holds what is confidential, as the run does: it leaves no core dump, writes no file and no text, and ends with the
-run. It gets no secret key and draws no random numbers.
+It holds what is confidential, as the run does: it leaves no core dump, writes no text and no file but rows by person
+that exceed memory, in the run's temporary folder, and ends with the run. It gets no secret key of a release.
 """
 
 import os
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Sequence
 from typing import BinaryIO
 
-from crowdgate.errors import FileFault
+from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.sources import parquet
 from crowdgate.sources.counting import Counter, PartialCounts
-from crowdgate.sources.source import TablePart
+from crowdgate.sources.source import Piece
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.core_dumps import disable_core_dumps
 from crowdgate.system.parent_process import exit_with_parent
@@ -36,23 +36,25 @@ def main() -> None:
 
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
-    """Read variables of the environment and the counter, then groups of parts; write an answer to each. Raises EOFError
-    after the last one.
+    """Read tasks (variables of the environment, and the counter), and after each its groups of parts; write an answer
+    to each group. Raises EOFError after the last one.
     """
-    variables: dict[str, str]
     counter: Counter
-    variables, counter = pickle.load(questions)
-    os.environ.update(variables)
     while True:
-        pickle.dump(_answer(counter, pickle.load(questions)), answers, pickle.HIGHEST_PROTOCOL)
+        question: list[Piece] | tuple[dict[str, str], Counter] = pickle.load(questions)
+        if isinstance(question, tuple):
+            variables, counter = question
+            os.environ.update(variables)
+            continue
+        pickle.dump(_answer(counter, question), answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
 
-def _answer(counter: Counter, parts: Sequence[TablePart]) -> PartialCounts | Exception:
+def _answer(counter: Counter, parts: Sequence[Piece]) -> PartialCounts | Exception:
     try:
         return counter(parts, None)
-    except FileFault as error:
-        return FileFault(str(error))
+    except (FileFault, EnvironmentFault) as error:
+        return type(error)(str(error))
     except Exception as error:
         return RuntimeError(f"a worker failed: {type(error).__name__}")  # its text may hold cells
 

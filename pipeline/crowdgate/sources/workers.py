@@ -18,14 +18,14 @@ from subprocess import DEVNULL, PIPE, Popen
 
 from crowdgate.sources.counting import Counter, Executor, ExecutorFor, PartialCounts, Progress, serial
 from crowdgate.sources.files import FilePart
-from crowdgate.sources.source import TablePart
+from crowdgate.sources.source import Piece
 from crowdgate.system.child_environment import without_secrets
 
 _COMMAND = (sys.executable, "-P", "-m", "crowdgate.sources.worker")
 GROUPS_PER_WORKER = 4
 """More groups keep all workers busy to the end; each costs its own merge."""
 _Worker = Popen[bytes]
-_Group = list[TablePart]
+_Group = list[Piece]
 _Task = tuple[dict[str, str], Counter]
 """Variables of the environment and the counter, which a worker gets before its first group."""
 
@@ -50,31 +50,32 @@ def _start() -> _Worker:
     return Popen(_COMMAND, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=without_secrets())
 
 
-def _variables(parts: Sequence[TablePart]) -> dict[str, str]:
+def _variables(parts: Sequence[Piece]) -> dict[str, str]:
     """Return the variables of the environment without which the parts can't be read."""
     names = {name for part in parts if isinstance(part, FilePart) for name in part.variables}
     return {name: os.environ[name] for name in names if name in os.environ}
 
 
 def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
-    def run(counter: Counter, parts: Sequence[TablePart]) -> Iterator[PartialCounts]:
+    def run(counter: Counter, parts: Sequence[Piece]) -> Iterator[PartialCounts]:
         groups, done = part_groups(parts, GROUPS_PER_WORKER * len(started)), 0
         if len(groups) == 1:  # a small table, a database or a stream: it may exist in this process only
             yield counter(parts, progress)
             return
+        counter = counter.shared(len(groups))
         task = (_variables(parts), counter)
         for group, found in zip(groups, _answers(started, task, groups), strict=True):
             if isinstance(found, Exception):
                 raise found
             yield counter(group, None) if found is None else found
             done += sum(part.size for part in group)
-            if progress is not None:
+            if progress is not None and counter.reads_table:
                 progress(done)
 
     return run
 
 
-def part_groups(parts: Sequence[TablePart], most: int) -> list[_Group]:
+def part_groups(parts: Sequence[Piece], most: int) -> list[_Group]:
     """Return the parts in at most `most` groups of successive ones, of about the same size in bytes."""
     total = max(1, sum(part.size for part in parts))
     starts = accumulate((part.size for part in parts), initial=0)

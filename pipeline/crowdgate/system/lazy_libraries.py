@@ -10,11 +10,13 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives import ciphers as ciphers
     from cryptography.hazmat.primitives import serialization as serialization
     from cryptography.hazmat.primitives.asymmetric import ed25519 as ed25519
+    from cryptography.hazmat.primitives.ciphers import aead as aead
     from scipy import optimize as optimize
     from scipy import sparse as sparse
     from scipy import special as special
 else:
     _PLACES = {
+        "aead": "cryptography.hazmat.primitives.ciphers.aead",
         "ciphers": "cryptography.hazmat.primitives.ciphers",
         "ed25519": "cryptography.hazmat.primitives.asymmetric.ed25519",
         "exceptions": "cryptography.exceptions",
