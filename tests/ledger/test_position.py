@@ -1,10 +1,11 @@
 """An attested position saves reads from following old lines, and does not change their results."""
 
+import json
 import os
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -383,35 +384,34 @@ def test_a_restored_state_is_the_one_that_was_saved_and_goes_on_as_it_would(
                 assert restored.held.accesses.is_informed(population, digest) is told
 
 
-def test_rows_that_an_earlier_version_stored_one_by_one_are_read_and_never_replayed(
+def test_rows_that_earlier_versions_stored_as_json_are_read_and_never_replayed(
     signers: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk, early = Desk.create(tmp_path / "one", signers["own"]), ("a/1/1", "p", "old")
     write(desk.open(), [("reserve", *early), ("read", *early), ("reserve", "b/2/2", "q", "new")])
     found = []
-    for old in (False, True):
-        if old:
-            monkeypatch.setattr(JournalState, "saved", saved_by_rows)
+    for stored in (position.state_bytes, *EARLIER.values()):
+        monkeypatch.setattr(position, "state_bytes", stored)
         desk.attest()
         kept = read_position(desk.folder / "ledger.db", desk.open().id, [signers["own"].public])
         assert kept is not None
-        assert (kept.replay() is None) == old
+        assert (kept.replay() is None) == (stored in EARLIER.values())
         found.append({name: [*map(tuple, rows)] for name, rows in kept.rows().items()})
-        assert replace(kept, state=kept.state[:-1]).rows() == {}
+        assert replace(kept, data=kept.data[:-1]).rows() == {}
         kept.path.unlink()
-    assert found[0] == found[1]
+    assert found[0] == found[1] == found[2]
     assert len(found[0][ENTRIES]) == 2
 
 
-@pytest.mark.parametrize("old", [False, True])
+@pytest.mark.parametrize("old", [None, "rows", "columns"])
 def test_an_older_copy_finds_the_charges_that_a_position_of_any_version_holds(
-    old: bool, signers: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old: str | None, signers: dict[str, SigningKey], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     desk, copy = Desk.create(tmp_path / "one", signers["own"]), tmp_path / "older.db"
     write(desk.open(), [("reserve", "a/1/1", "p", "old")])
     shutil.copy(desk.folder / "ledger.db", copy)
-    if old:
-        monkeypatch.setattr(JournalState, "saved", saved_by_rows)
+    if old is not None:
+        monkeypatch.setattr(position, "state_bytes", EARLIER[old])
     write(desk.open(), [("reserve", "b/2/2", "q", "new")])
     desk.attest()
     shutil.copy(copy, desk.folder / "ledger.db")
@@ -421,9 +421,23 @@ def test_an_older_copy_finds_the_charges_that_a_position_of_any_version_holds(
     assert found == dict.fromkeys(("a/1/1", "b/2/2"), Spend(Fraction(1, 3), Fraction("1e-9")))
 
 
-def saved_by_rows(held: JournalState) -> dict[str, Any]:
-    """Return the part of a state that an earlier version stored row by row."""
-    return {"rows": {name: list(rows.values()) for name, rows in held.rows.items()}}
+def state_in_rows(held: JournalState) -> bytes:
+    """Return the stored form of a state in an earlier version, which stored rows."""
+    return json.dumps({"rows": {name: list(rows.values()) for name, rows in held.rows.items()}}).encode()
+
+
+def state_in_columns(held: JournalState) -> bytes:
+    """Return the stored form of a state in an earlier version, which stored columns, some with positions of values."""
+    columns = {name: [_column(cells) for cells in zip(*rows.values(), strict=True)] for name, rows in held.rows.items()}
+    return json.dumps({**held.saved(), "columns": columns}).encode()
+
+
+def _column(cells: Sequence[Any]) -> object:
+    values = list(dict.fromkeys(cells))
+    return {"values": values, "places": [*map(values.index, cells)]} if len(values) == 1 else cells
+
+
+EARLIER = {"rows": state_in_rows, "columns": state_in_columns}
 
 
 def _follow(replay: JournalReplay, database: Database, until: int) -> None:
@@ -435,7 +449,7 @@ def _follow(replay: JournalReplay, database: Database, until: int) -> None:
 def _parts(held: JournalState) -> dict[str, Any]:
     """Return everything in a state, with totals as text and without zero ones."""
     spent = {name: tuple(map(str, both)) for name, both in held._spent.items()}
-    rest = {"_spent": spent, "recorded": dict(held.recorded), "order": list(held.rows[ENTRIES])}
+    rest = {"_spent": spent, "recorded": dict(held.recorded), "order": list(held.rows[ENTRIES]), "image": None}
     return {**vars(held), **rest}
 
 
@@ -607,7 +621,8 @@ def test_what_other_rules_folded_is_followed_anew_and_replaced(
 def test_the_rules_are_those_of_every_file_that_folds() -> None:
     names = {Path(str(module.__file__)).stem for module in position._RULES}
     state = {"access_log", "journal", "journal_rules", "replay", "schema", "totals", "transitions", "values"}
-    assert names == state | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter", "series"}
+    image = {"charge_image", "lazy_mapping"}
+    assert names == state | image | {"filter_rules", "filters", "lifetime", "renyi", "renyi_filter", "series"}
 
 
 def test_without_a_key_there_is_no_position(tmp_path: Path) -> None:

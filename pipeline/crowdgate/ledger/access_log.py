@@ -9,7 +9,7 @@ uninformed in all its later slots. A charge that was given back read nothing and
 uninformed status for a policy.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableMapping
 from dataclasses import dataclass, field
 
 from crowdgate.ledger.journal import JournalLine
@@ -70,7 +70,7 @@ class AccessHistory:
     """
 
     viewed: set[str] = field(default_factory=set)
-    charges: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
+    charges: MutableMapping[str, tuple[str, str, bool]] = field(default_factory=dict)
     policies: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     def reserve(self, release_id: str, population: str, policy_digest: str) -> None:

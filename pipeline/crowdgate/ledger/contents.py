@@ -1,15 +1,18 @@
 """Contents of a ledger as values, read from the state of its journal."""
 
-from collections.abc import Callable, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice, starmap
 
 from crowdgate.accounting.renyi import Divergences
 from crowdgate.ledger.filters import parse_lifetime, parse_vector
 from crowdgate.ledger.journal_rules import Cells, JournalState
+from crowdgate.ledger.lazy_mapping import LazyMapping
 from crowdgate.ledger.schema import CONTRACTS, DIVERGENCES, ENTRIES, FILTERS, FREEZES, POPULATIONS, SERIES, TOTALS
 from crowdgate.ledger.series import SeriesSlot, slots
 from crowdgate.ledger.transitions import ChargeRow
 from crowdgate.ledger.values import ZERO, Budget, Entry, Spend, State, amount
+
+_VOID = State.VOID.value
 
 
 def budget(held: JournalState, population: str) -> Budget | None:
@@ -60,10 +63,11 @@ def series_payer(held: JournalState, version: str, policy_digest: str) -> Entry 
     """Return the charge that pays for the series of a policy version with this digest; None if none does."""
     for cells in held.rows[SERIES].values():
         slot = SeriesSlot(*cells)
-        entry = _entry(held.rows[ENTRIES][slot.number])
-        of = (entry.release_id.rpartition("/")[0], entry.policy_digest)
-        if slot.pays and of == (version, policy_digest) and entry.state is not State.VOID:
-            return entry
+        row = ChargeRow(*held.rows[ENTRIES][slot.number]) if slot.pays else None
+        if row is not None and (row.release_id.rpartition("/")[0], row.policy_digest) == (version, policy_digest):
+            entry = _entry(row)
+            if entry.state is not State.VOID:
+                return entry
     return None
 
 
@@ -92,8 +96,25 @@ def charge(held: JournalState, number: int) -> Entry:
 def charges(held: JournalState) -> Mapping[str, ChargeRow]:
     """Return the charge of each release that is not void, by release id; of one state the same object."""
     if held.charge_rows is None:
-        held.charge_rows = {name: ChargeRow(*held.rows[ENTRIES][number]) for name, number in held.charged.items()}
+        held.charge_rows = LazyMapping(
+            lambda name: ChargeRow(*held.rows[ENTRIES][held.charged[name]]) if name in held.charged else None,
+            lambda: {
+                row.release_id: row for row in starmap(ChargeRow, held.rows[ENTRIES].values()) if row.state != _VOID
+            },
+        )
     return held.charge_rows
+
+
+def destinations(held: JournalState) -> Iterator[tuple[str, str, str]]:
+    """Yield release id, destination and state of each charge that has a destination."""
+    rows = held.rows[ENTRIES]
+    changed = rows.changed if held.image is not None and isinstance(rows, LazyMapping) else rows
+    for number, *place in held.image.destinations() if held.image is not None else ():
+        if number not in changed:
+            yield place[0], place[1], place[2]
+    for row in starmap(ChargeRow, filter(None, changed.values())):
+        if row.destination:
+            yield row.release_id, row.destination, row.state
 
 
 def entries(held: JournalState, name: str | None = None) -> list[Entry]:
@@ -111,12 +132,20 @@ def last_entries(
     """Return the last charges, at most `most`, of releases of the policy `name` and of the `population` (None: of any)
     that `accept` accepts, in order.
     """
-    newest = reversed(held.rows[ENTRIES].values())  # charges are numbered in order
+    newest = _newest_charges(held, name, population)
     if name is not None:
         newest = (row for row in newest if row[1].partition("/")[0] == name)
     if population is not None:
         newest = (row for row in newest if row[3] == population)
     return list(islice(filter(accept, map(_entry, newest)), most))[::-1]
+
+
+def _newest_charges(held: JournalState, name: str | None, population: str | None) -> Iterator[Cells]:
+    """Yield charges, the newest first, among them all of this policy and population."""
+    where: dict[str, str] = {} if population is None else {"population = ?": population}
+    if name is not None:  # "0" follows "/"; the signs keep SQLite from sorting all charges of the policy
+        where |= {"+release_id >= ?": name, "+release_id < ?": f"{name}0"}
+    return held.charges_where(" AND ".join(where) or "true", *where.values(), newest=True)
 
 
 def _budget(held: JournalState, row: Cells) -> Budget:

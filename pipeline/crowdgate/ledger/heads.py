@@ -165,7 +165,7 @@ def _filter_total(held: JournalState, population: str, vector: str) -> FilterTot
 
 
 def _open_charges(held: JournalState) -> Iterator[OpenCharge]:
-    for cells in held.rows[ENTRIES].values():
+    for cells in held.charges_where("state = 'reserved'"):
         if cells[_STATE] == State.RESERVED:
             row = ChargeRow(*cells)
             yield OpenCharge(release=row.release_id, **_cost_of(held, row))

@@ -7,17 +7,19 @@ budget is only raised. The same holds for the Renyi divergences of a population 
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
-from itertools import compress
+from heapq import merge
 from operator import itemgetter
 from typing import Any
 
 from crowdgate.ledger import filter_rules, transitions
 from crowdgate.ledger.access_log import AccessHistory
+from crowdgate.ledger.charge_image import IMAGED, ChargeImage
 from crowdgate.ledger.journal import rows_of_detail
+from crowdgate.ledger.lazy_mapping import LazyMapping
 from crowdgate.ledger.schema import (
     COLUMNS,
     CONTRACTS,
@@ -36,7 +38,7 @@ from crowdgate.ledger.schema import (
 from crowdgate.ledger.series import is_slot
 from crowdgate.ledger.totals import RunningTotal
 from crowdgate.ledger.transitions import RESERVED, RESTORED, ChargeRow
-from crowdgate.ledger.values import Budget, Spend, State, amount, label, optional
+from crowdgate.ledger.values import Budget, Spend, amount, label, optional
 
 RECORDED = re.compile(r"[a-z0-9-]{1,40}")
 """Names of recorded events, which change no row; the ledger's own events have a dot."""
@@ -59,7 +61,7 @@ AT = {table: COLUMNS[table].index(key) for table, key in KEYS.items()}
 """The position of the key among the columns of each table."""
 _POPULATION = COLUMNS[ENTRIES].index("population")
 _POLICY_DIGEST = COLUMNS[ENTRIES].index("policy_digest")
-_VOID = State.VOID.value
+_NUMBER, _RELEASE = AT[ENTRIES], COLUMNS[ENTRIES].index("release_id")
 _VALUES = {name: itemgetter(*columns) for name, columns in COLUMNS.items()}
 
 
@@ -79,18 +81,20 @@ class JournalState:
     `rows` holds every row by table and key, `charged` the number of each release's charge that is not void, `samples`
     the release that used up each sample of a population, `last` the last number of a charge. `recorded` holds subject
     and commitment of each recorded event, in order; `accesses` those events that are accesses. `charge_rows` are the
-    rows of `charged` as `contents.charges` last read them, None after another line.
+    rows of `charged` as `contents.charges` last read them, None after another line. `image` holds the charges of the
+    attested position from which the state was restored, if any: its charges are looked up there.
     """
 
-    rows: dict[str, dict[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
-    charged: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, MutableMapping[Hashable, Cells]] = field(default_factory=lambda: {name: {} for name in COLUMNS})
+    charged: MutableMapping[str, int] = field(default_factory=dict)
     _format: int = 0
     last: int = 0
     _spent: dict[str, tuple[RunningTotal, RunningTotal]] = field(default_factory=dict)
-    samples: dict[tuple[str, str], str] = field(default_factory=dict)
+    samples: MutableMapping[tuple[str, str], str] = field(default_factory=dict)
     recorded: dict[str, list[tuple[str, str | None]]] = field(default_factory=lambda: defaultdict(list))
     accesses: AccessHistory = field(default_factory=AccessHistory)
-    charge_rows: dict[str, transitions.ChargeRow] | None = field(default=None, repr=False, compare=False)
+    charge_rows: Mapping[str, transitions.ChargeRow] | None = field(default=None, repr=False, compare=False)
+    image: ChargeImage | None = field(default=None, repr=False, compare=False)
 
     @property
     def form(self) -> int:
@@ -98,31 +102,34 @@ class JournalState:
         return self._format
 
     @classmethod
-    def restored(cls, saved: Mapping[str, Any]) -> "JournalState":
-        """Return the state of a ledger from a JSON object that `saved` made. Raises KeyError, ValueError or TypeError
-        for any other object.
+    def restored(cls, saved: Mapping[str, Any], image: ChargeImage) -> "JournalState":
+        """Return the state of a ledger from a JSON object that `saved` made, and the image of its charges. Raises
+        KeyError, ValueError or TypeError for any other object, sqlite3.Error for another image.
         """
-        columns = {name: [*map(restored_column, saved["columns"][name])] for name in COLUMNS}
-        state = cls(rows={name: _restored_rows(name, each) for name, each in columns.items()})
+        image.check()
+        state = cls(rows={name: _restored_rows(name, columns) for name, columns in saved["columns"].items()})
+        state.rows |= {name: image.rows(name) for name in IMAGED}
         ((_, state._format),) = state.rows[LEDGERS].values()
         for event, noted in saved["recorded"].items():
             state.recorded[event] = [(subject, commitment) for subject, commitment in noted]
         state.accesses.viewed.update(saved["viewed"])
         state.accesses.policies.update({(population, digest): after for population, digest, after in saved["policies"]})
-        state._restore_charges(columns[ENTRIES], frozenset(saved["after_access"]))
+        state.accesses.charges = image.last_charges(frozenset(saved["after_access"]))
+        state.image, state.last, state.charged, state.samples = image, saved["last"], image.charged(), image.samples()
         for population, epsilon, delta in state.rows[TOTALS].values():
             state._spent[population] = (RunningTotal(epsilon), RunningTotal(delta))
         return state
 
     def saved(self) -> dict[str, Any]:
-        """Return the state of a ledger of the newest format as a JSON object, which `restored` reads. Whatever can be
-        derived from the rows is left out.
+        """Return the state of a ledger of the newest format as a JSON object, which `restored` reads together with the
+        image of the charges. Whatever can be derived from the rows is left out.
         """
         after = [release_id for release_id, (_, _, after) in self.accesses.charges.items() if after]
         return {
             "columns": {
-                name: [*map(_saved_column, zip(*rows.values(), strict=True))] for name, rows in self.rows.items()
+                name: [*zip(*rows.values(), strict=True)] for name, rows in self.rows.items() if name not in IMAGED
             },
+            "last": self.last,
             "recorded": self.recorded,
             "viewed": sorted(self.accesses.viewed),
             "policies": [[*key, after] for key, after in self.accesses.policies.items()],
@@ -154,9 +161,24 @@ class JournalState:
         """Return the id of a release of this policy version (`name/version`) that was charged with a policy digest
         other than `policy_digest`; None if there is none.
         """
-        rows, begin = self.rows[ENTRIES], f"{version}/"
-        own = (name for name in self.charged if name.startswith(begin) and "/" not in name[len(begin) :])
-        return min((name for name in own if rows[self.charged[name]][_POLICY_DIGEST] != policy_digest), default=None)
+        begin, over = f"{version}/", f"{version}0"  # "0" follows "/"
+        where = "release_id >= ? AND release_id < ? AND policy_digest <> ?"
+        others = (
+            row for row in self.charges_where(where, begin, over, policy_digest) if row[_POLICY_DIGEST] != policy_digest
+        )
+        own = (row for row in others if row[_RELEASE].startswith(begin) and "/" not in row[_RELEASE][len(begin) :])
+        return min((row[_RELEASE] for row in own if self.charged.get(row[_RELEASE]) == row[_NUMBER]), default=None)
+
+    def charges_where(self, condition: str, *values: object, newest: bool = False) -> Iterator[Cells]:
+        """Yield charges in order of their numbers, or the newest first, among them all that satisfy a condition in SQL.
+        A state that was restored from an image looks them up, any other yields all charges.
+        """
+        rows = self.rows[ENTRIES]
+        if self.image is None or not isinstance(rows, LazyMapping):
+            return iter([*rows.values()][:: -1 if newest else 1])
+        changed = sorted(filter(None, rows.changed.values()), key=itemgetter(0), reverse=newest)
+        known = (row for row in self.image.charges(condition, *values, newest=newest) if row[0] not in rows.changed)
+        return merge(known, changed, key=itemgetter(0), reverse=newest)
 
     def stated(self) -> list[dict[str, str]]:
         """Return the rows of the table of running totals: one for each population with a charge."""
@@ -250,19 +272,6 @@ class JournalState:
         _require(all(map(RunningTotal.within, totals, cap[1:3])))
         self._note_charge(new)
 
-    def _restore_charges(self, columns: Sequence[Sequence[Any]], after_access: frozenset[str]) -> None:
-        """Derive the charges from the columns of their rows, whole columns at a time, as there may be very many."""
-        if not columns:
-            return
-        numbers, names, digests, populations, _, _, states, _, _, _, _, samples, _, _ = columns
-        self.last = numbers[-1]
-        late = map(after_access.__contains__, names)
-        self.accesses.charges = dict(zip(names, zip(populations, digests, late, strict=True), strict=True))
-        standing = [state != _VOID for state in states]
-        self.charged = dict(compress(zip(names, numbers, strict=True), standing))
-        used = (stands and sample is not None for stands, sample in zip(standing, samples, strict=True))
-        self.samples = dict(compress(zip(zip(populations, samples, strict=True), names, strict=True), used))
-
     def _restored(self, subject: str, rows: Rows, at: str | None) -> None:
         """Apply a line of `ledger restore`: a charge that the copy lacked, even above the budget, or an outcome of one
         that it held.
@@ -339,21 +348,6 @@ class JournalState:
         counted = self.rows[DIVERGENCES].get(charge.number)
         before = self.rows[FILTERS].get(charge.population)
         return [] if counted is None or before is None else filter_rules.rows_given_back(before, counted[1])
-
-
-def _saved_column(cells: Cells) -> dict[str, list[Any]] | Cells:
-    """Return a column as JSON: where few values occur, these once and their positions, which are read in half the
-    time.
-    """
-    places = {value: at for at, value in enumerate(dict.fromkeys(cells))}
-    if len(places) > len(cells) // 4:
-        return cells
-    return {"values": [*places], "places": [*map(places.__getitem__, cells)]}
-
-
-def restored_column(saved: Mapping[str, Sequence[Any]] | Sequence[Any]) -> Sequence[Any]:
-    """Return the cells of a column of a saved state."""
-    return [*map(saved["values"].__getitem__, saved["places"])] if isinstance(saved, Mapping) else saved
 
 
 def _restored_rows(name: str, columns: Sequence[Sequence[Any]]) -> dict[Hashable, Cells]:

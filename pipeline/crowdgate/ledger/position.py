@@ -1,14 +1,17 @@
 """An attested position: a line of a ledger's journal with the state up to it, for later processes.
 
 The position is one file in the ledger's private folder, in two parts: an envelope (DSSE) of a statement that names the
-ledger, the line, its digest and the SHA-256 of the second part; and the state, as JSON. Only a process that followed
-the journal from line 1 writes a position. A position counts only if a trusted key signed it. Without the file the
-journal is followed from line 1, so the file may be deleted at any time.
+ledger, the line, its digest and the SHA-256 of the second part; and the state, as a line of JSON and an image of the
+charges (`charge_image`). Earlier versions stored all of the state as JSON: their positions name their line, and state
+their charges to a restoration. Only a process that followed the journal from line 1 writes a position. A position
+counts only if a trusted key signed it. Without the file, or its state, the journal is followed from line 1, so the file
+may be deleted at any time.
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -21,10 +24,12 @@ from crowdgate.accounting import lifetime, renyi, renyi_filter
 from crowdgate.errors import CrowdgateError
 from crowdgate.ledger import (
     access_log,
+    charge_image,
     filter_rules,
     filters,
     journal,
     journal_rules,
+    lazy_mapping,
     replay,
     schema,
     series,
@@ -32,7 +37,8 @@ from crowdgate.ledger import (
     transitions,
     values,
 )
-from crowdgate.ledger.journal_rules import JournalState, restored_column
+from crowdgate.ledger.charge_image import IMAGED, ChargeImage
+from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.private import FOLDER, private_folder, put_private
 from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.store import Database
@@ -44,11 +50,15 @@ from crowdgate.system.regular_files import read_plain
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
 _RULES = (
-    access_log, filter_rules, filters, journal, journal_rules, replay, schema, series, totals,
-    transitions, values, lifetime, renyi, renyi_filter,
+    access_log, charge_image, filter_rules, filters, journal, journal_rules, lazy_mapping, replay, schema, series,
+    totals, transitions, values, lifetime, renyi, renyi_filter,
 )  # fmt: skip
 _END = b"\n}\n"
 """The last bytes of an envelope, which occur nowhere inside it."""
+_LINE_END = b"\n"
+"""The byte after the JSON of a state, which occurs nowhere inside it."""
+_INVALID = (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError)
+"""Errors of a state that this program did not write."""
 
 
 class PositionStatement(SignedModel):
@@ -68,11 +78,15 @@ class PositionStatement(SignedModel):
 
 @dataclass(frozen=True)
 class AttestedPosition:
-    """A position in a ledger's journal that a trusted key signed."""
+    """A position in a ledger's journal that a trusted key signed: the bytes of its file, whose state begins at `start`.
+
+    The state may be large, so it is never copied.
+    """
 
     path: Path
     stated: PositionStatement
-    state: bytes
+    data: bytes
+    start: int
 
     def is_line_of(self, database: Database) -> bool:
         """Return whether the journal in `database` has the line of this position, with the same digest."""
@@ -85,7 +99,7 @@ class AttestedPosition:
         return self.stated.rules == _rules_digest() and self._is_signed()
 
     def _is_signed(self) -> bool:
-        return self.stated.state == hashlib.sha256(self.state).hexdigest()
+        return self.stated.state == hashlib.sha256(memoryview(self.data)[self.start :]).hexdigest()
 
     def rows(self) -> dict[str, list[Sequence[Any]]]:
         """Return the rows of each table in the stored state, which another version of this program may have written:
@@ -93,19 +107,31 @@ class AttestedPosition:
         """
         if not self._is_signed():
             return {}
-        saved = from_json(self.state)
+        saved, image = self._parts()
         if "rows" in saved:
             return dict(saved["rows"])
         tables = saved["columns"].items()
-        return {name: list(zip(*map(restored_column, columns), strict=True)) for name, columns in tables}
+        found: dict[str, list[Sequence[Any]]] = {
+            name: list(zip(*map(_restored_column, columns), strict=True)) for name, columns in tables
+        }
+        for name in IMAGED if image else ():
+            found[name] = [*ChargeImage(image).table(name)]
+        return found
+
+    def _parts(self) -> tuple[Any, memoryview]:
+        """Return the JSON of the state and the image of its charges, which earlier versions stored in the JSON."""
+        end = self.data.find(_LINE_END, self.start) % (len(self.data) + 1)  # without such a byte, all of it
+        saved = from_json(self.data[self.start : end], cache_strings="none")  # digests, hardly any twice
+        return saved, memoryview(self.data)[end + 1 :]
 
     def replay(self) -> JournalReplay | None:
         """Return a journal replay that continues after the line of this position; None without a valid state."""
         if not self.has_state:
             return None
         try:
-            held = JournalState.restored(from_json(self.state, cache_strings="none"))  # digests, hardly any twice
-        except (ValueError, KeyError, TypeError, IndexError, AttributeError, ZeroDivisionError, RecursionError):
+            saved, image = self._parts()
+            held = JournalState.restored(saved, ChargeImage(image))
+        except (*_INVALID, sqlite3.Error):
             return None
         return JournalReplay(self.stated.number, self.stated.digest, held)
 
@@ -113,6 +139,11 @@ class AttestedPosition:
         """Return the error text for a journal that lacks the line of this position."""
         said = f"its journal does not have line {self.stated.number} as a trusted key signed it in {self.path}"
         return f"{said}: it is an older copy, was cut off or computed anew; after restoring it, remove that file"
+
+
+def _restored_column(saved: Mapping[str, Sequence[Any]] | Sequence[Any]) -> Sequence[Any]:
+    """Return the cells of a column; earlier versions stored rare values once, with their positions."""
+    return [*map(saved["values"].__getitem__, saved["places"])] if isinstance(saved, Mapping) else saved
 
 
 def position_file(ledger_file: Path, ledger_id: str) -> Path:
@@ -133,7 +164,7 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
     except (OSError, ValueError, CrowdgateError):
         return None
     own = opened.payload_type == PAYLOAD_TYPE and stated.ledger == ledger_id
-    return AttestedPosition(path, stated, data[end:]) if own else None
+    return AttestedPosition(path, stated, data, end) if own else None
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:
@@ -141,7 +172,7 @@ def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signe
     writing is not possible.
     """
     try:
-        state = json.dumps(seen.held.saved(), separators=(",", ":")).encode()
+        state = state_bytes(seen.held)
         stated = PositionStatement(
             format=1,
             ledger=ledger_id,
@@ -154,8 +185,15 @@ def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signe
         if len(data) <= LARGEST_POSITION:
             private_folder(ledger_file)
             put_private(position_file(ledger_file, ledger_id), data)
-    except (OSError, ValueError, CrowdgateError):
+    except (OSError, ValueError, OverflowError, AttributeError, CrowdgateError, sqlite3.Error):
         return
+
+
+def state_bytes(held: JournalState) -> bytes:
+    """Return the stored form of a state: a line of JSON, then the image of its charges. Raises what `ChargeImage.of`
+    raises.
+    """
+    return json.dumps(held.saved(), separators=(",", ":")).encode() + _LINE_END + ChargeImage.of(held.rows).data
 
 
 @cache

@@ -14,6 +14,7 @@ from typing import Any
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger import schema
+from crowdgate.ledger.charge_image import ATTACHED
 from crowdgate.ledger.file_access import refuse_others
 from crowdgate.ledger.integrity import active_objects, integrity_fault
 from crowdgate.ledger.store import DAMAGED, Database, StoreKind
@@ -136,6 +137,16 @@ class SqliteDatabase:
     def change(self, statement: str, *values: object) -> int:
         """Execute a statement that changes the database, and return the number of rows that it wrote."""
         return self.connection.execute(statement, values).rowcount
+
+    def attach(self, image: bytes | memoryview) -> bool:
+        """Make the tables of an image readable until the transaction ends; return False if this SQLite can't."""
+        try:
+            self.connection.execute(f"ATTACH ':memory:' AS {ATTACHED}")
+            self.connection.deserialize(image, name=ATTACHED)
+            self.connection.execute(f"PRAGMA {ATTACHED}.cache_size=-64")  # it is in memory, and read once
+        except (sqlite3.Error, AttributeError):
+            return False
+        return True
 
     def commit(self) -> None:
         """Commit the transaction to disk."""

@@ -24,6 +24,11 @@ class Database(Protocol):
     def change(self, statement: str, *values: object) -> int:
         """Execute a statement that changes the database, and return the number of rows that it wrote."""
 
+    def attach(self, image: bytes | memoryview) -> bool:
+        """Make the tables of a SQLite database with these bytes readable under the name ATTACHED (`charge_image`) until
+        the transaction ends; return False where that is not possible.
+        """
+
 
 class Store(Protocol):
     """An opened database. Its errors become Crowdgate's, without statements and their values."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.documents.yaml_text import read_document
 from crowdgate.errors import ConfigurationError, LedgerRefused
-from crowdgate.ledger.contents import charges
+from crowdgate.ledger.contents import destinations
 from crowdgate.ledger.private import has_private_record, private_file
 from crowdgate.ledger.values import State
 from crowdgate.publish.file_names import STAGING
@@ -57,11 +57,10 @@ def places_of(ledger: Ledger) -> dict[str, list[str]]:
     each with the paths of its published and withdrawn releases there.
     """
     found: dict[str, list[str]] = {}
-    for each in charges(ledger.state()).values():
-        if each.destination:
-            there = found.setdefault(_root_of(each.destination, each.release_id), [])
-            if each.state in _PUBLISHED:
-                there.append(each.destination)
+    for release_id, destination, state in destinations(ledger.state()):
+        there = found.setdefault(_root_of(destination, release_id), [])
+        if state in _PUBLISHED:
+            there.append(destination)
     return found
 
 

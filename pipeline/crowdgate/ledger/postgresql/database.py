@@ -53,6 +53,10 @@ class PostgresqlDatabase:
             return self.connection.execute(statement.encode()).rowcount
         return self.connection.execute(_converted(statement), values).rowcount
 
+    def attach(self, image: bytes | memoryview) -> bool:  # noqa: ARG002
+        """Return False: a server compares no SQLite database."""
+        return False
+
     def commit(self) -> None:
         """Commit the transaction to disk."""
         self.connection.execute(b"COMMIT")
