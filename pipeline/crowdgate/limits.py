@@ -123,7 +123,7 @@ LONGEST_ID = 1 << 10
 """Bytes of a text that identifies a person: a longer one identifies nobody."""
 
 LARGEST_FOOTER = 1 << 26
-"""Bytes of a Parquet file's footer. Of 500 columns and 1,000 row groups it has about 48 MiB."""
+"""Bytes of a Parquet file's footer: 500 columns and 1,000 row groups have 48 MiB, read in about two seconds."""
 
 MOST_CHUNKS = 1 << 20
 """Columns of all row groups of a Parquet file together: Arrow makes an object of about 1 KB of each."""

@@ -27,7 +27,7 @@ BATCH_ROWS = 1 << 17
 class ArrowFiles:
     """The format Arrow IPC: a slice of a file is a run of record batches, a stream is one slice."""
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the column names in the schema, and runs of record batches of about the size of a part, whose sizes
         add up to the file's. Raises FileFault if they can't be read, or a needed column is nested.
         """

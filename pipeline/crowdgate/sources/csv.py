@@ -196,7 +196,7 @@ class CsvFiles:
 
     delimiter: str
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the column names in the file's header, and stretches of about the size of a part."""
         del needed  # every cell of CSV is plain
         size = size_of(stamp)

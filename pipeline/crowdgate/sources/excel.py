@@ -32,7 +32,7 @@ class ExcelFiles:
 
     sheet: str
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the texts of the first row, and the whole file as one slice."""
         del needed  # every cell is plain
         return OpenedFile(sheet_names(path, self.sheet), (Slice(path, size_of(stamp), stamp),))

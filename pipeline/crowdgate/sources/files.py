@@ -56,7 +56,7 @@ class OpenedFile:
 class FileFormat(Protocol):
     """A file format of tables: it reads one file."""
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the columns and slices of a file in this state; no cell is read. Raises FileFault if the columns are
         unreadable, or a needed one has no plain cells.
         """
@@ -107,7 +107,7 @@ class FilePart:
         stated = {name: value for name, value in part.partition if name in columns}
         read = [name for name in columns if name not in stated]
         if columns and not read:  # one column tells the number of rows
-            read = list(self.format.open(part.path, (), part.stamp).names[:1])
+            read = list(self.format.examine(part.path, (), part.stamp).names[:1])
         for batch in self.format.read(part, read, unique):
             constants = {name: _constant(value, batch.rows) for name, value in stated.items()}
             yield replace(batch, cells={**batch.cells, **constants})
@@ -188,7 +188,7 @@ def _open_file(file: TableFile, reading: FileFormat, needed: Sequence[str]) -> t
     path, stated = file.location, tuple(name for name, _ in file.partition)
     try:
         stamp = stamp_of(path)
-        found = reading.open(path, [name for name in needed if name not in stated], stamp)
+        found = reading.examine(path, [name for name in needed if name not in stated], stamp)
         slices = [replace(each, partition=file.partition) for each in found.slices] if stated else [*found.slices]
         return (*found.names, *stated), slices
     except OSError:

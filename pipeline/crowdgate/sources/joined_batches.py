@@ -11,7 +11,7 @@ from crowdgate.sources.source import Batch
 
 MOST_ROWS = 1 << 17
 """The most rows of a joined batch: they stay in cache."""
-_MOST_BYTES = 1 << 26
+MOST_BYTES = 1 << 26
 """The most bytes of the arrays of a joined batch, with their dictionaries."""
 
 
@@ -21,7 +21,7 @@ def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
     rows = size = 0
     for batch in batches:
         added = sum(cells.get_total_buffer_size() for cells in batch.cells.values())
-        if held and (rows + batch.rows > MOST_ROWS or size + added > _MOST_BYTES or not _fits(held[0], batch)):
+        if held and (rows + batch.rows > MOST_ROWS or size + added > MOST_BYTES or not _fits(held[0], batch)):
             yield from _together(held)
             held, rows, size = [], 0, 0
         held.append(batch)

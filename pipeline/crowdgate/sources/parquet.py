@@ -47,7 +47,7 @@ class ParquetSlice(Slice):
 class ParquetFiles:
     """The format Parquet: a slice is a run of row groups."""
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the column names in the file's footer, and runs of row groups of at most the rows of a part, whose
         sizes add up to the file's.
 
@@ -80,7 +80,7 @@ class ParquetFiles:
 
 @dataclass(frozen=True, eq=False)
 class _ArrowFooter:
-    """What Arrow reads of a footer: the names of columns, the types of those that are asked for, and the number of rows
+    """A footer as Arrow reads it: the names of columns, the types of those that are asked for, and the number of rows
     of each row group."""
 
     names: tuple[str, ...]

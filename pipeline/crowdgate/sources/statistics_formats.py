@@ -40,7 +40,7 @@ class StatisticsFiles:
 
     labels: bool
 
-    def open(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
         """Return the names of the file's variables, and the whole file as one slice."""
         del needed  # every cell is plain
         return OpenedFile(tuple(_metadata(path).column_names), (Slice(path, size_of(stamp), stamp),))
