@@ -88,6 +88,15 @@ def test_a_damaged_file_is_understood_alike_by_pattern_and_by_walk(content: byte
     assert list(understood(bytes(damaged))) == by_walk(bytes(damaged))
 
 
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("change", [0x01, 0x10])
+def test_each_byte_of_a_file_may_be_damaged(version: str, change: int) -> None:
+    content = written(["ab", None, "ab"], ["x", "y"], data_page_version=version, compression="none")
+    for at in range(4, len(content) - 8):
+        damaged = content[:at] + bytes([content[at] ^ change]) + content[at + 1 :]
+        assert list(understood(damaged)) == by_walk(damaged)
+
+
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_footer_or_a_fault(footer: bytes) -> None:
     with suppress(ValueError):

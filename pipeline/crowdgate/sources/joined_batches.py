@@ -26,6 +26,9 @@ def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
             held, rows, size = [], 0, 0
         held.append(batch)
         rows, size = rows + batch.rows, size + added
+        if rows >= MOST_ROWS or size >= MOST_BYTES:  # it is not held while the next one is read
+            yield from _together(held)
+            held, rows, size = [], 0, 0
     yield from _together(held)
 
 
