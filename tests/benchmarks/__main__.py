@@ -30,8 +30,8 @@ BASE = "import numpy, pydantic, yaml"
 SLOT, LATER, LAST = "2030-01-{run}", "2030-02-{run}", "2030-03-{run}"
 ROWS_OF_FILE = 1000
 NOTES = """\
-Many files: the table lies in files of 1,000 rows. Each costs a look at its footer and at the headers of its pages, two
-readings by PyArrow, and its stamp before and after.
+Many files: the table lies in files of 1,000 rows. Crowdgate walks the footer of each and the headers of its pages.
+PyArrow reads the footer, and then the file. Its state is compared before and after.
 
 Noise: OpenDP gets a whole vector in one call, as a numpy array. Both conversions take .09 us a cell, sampling takes 6
 to 16 us. No faster sampler takes its place: `crowdgate/noise.py` says why. Workers draw no noise, since randomness
