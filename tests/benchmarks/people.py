@@ -58,6 +58,15 @@ def write_people(path: Path, rows: int, seed: int = 1, columns: Sequence[Column]
             out.write_table(pa.table(cells, schema=schema), ROW_GROUP)
 
 
+def write_files(data: Path, folder: Path, rows: int) -> Path:
+    """Write the table at `data` into a new folder, as files of so many rows each; returns the folder."""
+    folder.mkdir()
+    table = pq.read_table(data)
+    for number, start in enumerate(range(0, table.num_rows, rows)):
+        pq.write_table(table.slice(start, rows), folder / f"{number:06}.parquet", compression="snappy")
+    return folder
+
+
 def _cells(column: Column, count: int, random: np.random.Generator) -> pa.Array:
     weights = (1.0 if column.number or column.even else 0.75) ** np.arange(column.size)
     codes = random.choice(column.size, count, p=weights / weights.sum()).astype(np.int32)

@@ -23,7 +23,7 @@ from crowdgate.hierarchy import Level, hierarchy
 from crowdgate.histogram import View
 from crowdgate.sampling import SecretKey
 from crowdgate.sources import csv as csv_files
-from crowdgate.sources import open_source
+from crowdgate.sources import joined_batches, open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.sources.csv import parse, read_blocks
 from crowdgate.sources.csv_header import read_header
@@ -362,9 +362,11 @@ def test_a_csv_may_stand_in_for_the_contracts_parquet(tmp_path: Path) -> None:
     assert codes(list(batches(contract, path=tmp_path / "t.CSV"))) == [(0,)]
 
 
-def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path) -> None:
+def test_a_csv_that_grows_while_it_is_read_is_a_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv_files, "BLOCK_BYTES", 3)
+    monkeypatch.setattr(joined_batches, "MOST_ROWS", 1)
     path = tmp_path / "t.csv"
-    path.write_text("x\na\n")
+    path.write_text("x\na\na\n")
     contract = contract_of(path, attribute("x", WORDS))
     records = batches(contract)
     next(records)

@@ -20,9 +20,10 @@ from hypothesis import strategies as st
 from crowdgate.domain import Domain
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_PAGE, LONGEST_CELL, LONGEST_ID
-from crowdgate.sources import open_source, pages, thrift
+from crowdgate.sources import open_source, pages, parquet_footer, thrift
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.encode import Reason
+from crowdgate.sources.parquet_footer import footer_of
 from tests.examples import examples
 from tests.sources.test_sources import WORDS, attribute, contract_of, read, write
 
@@ -119,8 +120,11 @@ def test_headers_say_what_pages_hold(
     options = {"use_dictionary": dictionary, "data_page_version": version, "data_page_size": page}
     pq.write_table(table, path, group, compression=codec, write_batch_size=1, write_statistics=False, **options)
     metadata = pq.read_metadata(path)
-    for number in range(metadata.num_row_groups):
-        found = pages.chunks_of(path, metadata.schema, pages.groups_of(path)[number], table.column_names)
+    with path.open("rb") as file:
+        places = pages.places_of(footer_of(file), table.column_names)
+        groups = list(pages.chunks_of(file, places))
+    assert list(pages.chunks_of(path.read_bytes(), places)) == groups
+    for number, found in enumerate(groups):
         assert [chunk.name for chunk in found] == table.column_names
         for at, chunk in enumerate(found):
             said = metadata.row_group(number).column(at)
@@ -145,7 +149,7 @@ def test_no_run_of_rows_touches_more_than_is_said(columns: list[list[tuple[int, 
 @given(st.binary(max_size=80) | st.sampled_from([b"\x19\x19" * 5000, b"\x1c" * 5000, b"\x1b\x01\xbb" * 3000]))
 def test_any_bytes_are_a_struct_or_none(data: bytes) -> None:
     with suppress(ValueError):
-        assert thrift.parse(data).size <= len(data)
+        assert thrift.parse(data, pages.HEADER).size <= len(data)
 
 
 def chunk(*held: int, width: int = 0) -> pages.ColumnChunk:
@@ -168,7 +172,7 @@ def big(path: Path, **options: Any) -> Path:
 def claimed(path: Path, size: int) -> Path:
     """Write a file whose first page states so many decompressed bytes."""
     content = bytearray(path.read_bytes())
-    said = thrift.parse(bytes(content[4:1000])).fields[2]
+    said = thrift.parse(bytes(content[4:1000]), pages.HEADER).fields[2]
     assert isinstance(said, int)
     before, after = zigzag(said), zigzag(size)
     path.write_bytes(content.replace(before, after, 1))
@@ -192,8 +196,7 @@ def coded(path: Path, encoding: str) -> Path:
 
 
 def footed(path: Path) -> Path:
-    content = write(path, {"x": ["a"]}).read_bytes()
-    path.write_bytes(content[:-8] + (1 << 26).to_bytes(4, "little") + content[-4:])
+    pq.write_table(pa.table({"x": ["a"]}).replace_schema_metadata({"note": "a" * (1 << 20)}), path)
     return path
 
 
@@ -209,7 +212,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
     ),
     "a page of negative size": (
         lambda path: claimed(big(path, use_dictionary=False), -1),
-        "the header of a page, can't be read",
+        "the header of a page can't be read",
     ),
     "many values": (
         lambda path: write(path, {"x": list(map(str, range(99)))}),
@@ -220,7 +223,7 @@ REFUSED: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda path: coded(path, "DELTA_LENGTH_BYTE_ARRAY"),
         "write it plain or with a dictionary",
     ),
-    "a large footer": (footed, "its footer is larger than 8 MiB"),
+    "a large footer": (footed, "its footer is larger than 1 MiB"),
 }
 
 
@@ -230,6 +233,7 @@ def test_what_would_take_too_much_memory_is_refused_before_it_is_read(
 ) -> None:
     make, message = REFUSED[what]
     path = make(tmp_path / "t.parquet")
+    monkeypatch.setattr(parquet_footer, "LARGEST_FOOTER", 1 << 20)
     monkeypatch.setattr(pages, "LARGEST_PAGE", 1 << 20)
     monkeypatch.setattr(pages, "MOST_PAGE_VALUES", 64)
     with pytest.raises(FileFault, match=message):

@@ -25,7 +25,7 @@ from crowdgate.domain import INVALID, Domain, categories, dates, numbers
 from crowdgate.errors import FileFault
 from crowdgate.hierarchy import hierarchy
 from crowdgate.histogram import Records
-from crowdgate.sources import open_source
+from crowdgate.sources import joined_batches, open_source
 from crowdgate.sources.counting import CountingTask, count_table, serial
 from crowdgate.sources.facts import TableFacts
 from tests.examples import examples
@@ -445,7 +445,10 @@ def rewritten(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [changed_size, changed_time, replaced, rewritten, Path.unlink])
-def test_a_file_that_changes_while_it_is_read_is_a_fault(change: Callable[[Path], None], tmp_path: Path) -> None:
+def test_a_file_that_changes_while_it_is_read_is_a_fault(
+    change: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joined_batches, "MOST_ROWS", 5)
     path = write(tmp_path / "t.parquet", {"x": ["a"] * 10}, 5)
     records = batches(contract_of(path, attribute("x", WORDS)))
     next(records)

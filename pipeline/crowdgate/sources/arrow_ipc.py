@@ -15,8 +15,8 @@ import pyarrow.ipc
 
 from crowdgate.errors import FileFault
 from crowdgate.sources.arrow_schema import MAGIC, arrow_columns
-from crowdgate.sources.files import PART_BYTES, Slice
-from crowdgate.sources.locations import Location, Stamp, arrow_file, opened
+from crowdgate.sources.files import PART_BYTES, OpenedFile, Slice
+from crowdgate.sources.locations import Location, Stamp, arrow_file, opened, size_of
 from crowdgate.sources.source import Batch
 from crowdgate.sources.table_header import CellType
 
@@ -27,23 +27,17 @@ BATCH_ROWS = 1 << 17
 class ArrowFiles:
     """The format Arrow IPC: a slice of a file is a run of record batches, a stream is one slice."""
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the column names in the schema. Raises FileFault if it can't be read, or a needed column is nested."""
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the column names in the schema, and runs of record batches of about the size of a part, whose sizes
+        add up to the file's. Raises FileFault if they can't be read, or a needed column is nested.
+        """
         found = arrow_columns(path)
         for column in found:
             if column.name in needed and column.type is CellType.NESTED:
                 raise FileFault(
                     f"{path.name}: column {column.name!r} holds lists or structures: expected one value a cell"
                 )
-        return tuple(column.name for column in found)
-
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield runs of record batches of about the size of a part; their sizes add up to the file's."""
-        count = _number_of_batches(path)
-        pieces = max(1, min(count, size // PART_BYTES))
-        for piece in range(pieces):
-            first, last = count * piece // pieces, count * (piece + 1) // pieces
-            yield Slice(path, size * (piece + 1) // pieces - size * piece // pieces, stamp, first, last)
+        return OpenedFile(tuple(column.name for column in found), tuple(_slices(path, size_of(stamp), stamp)))
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of a slice in batches."""
@@ -55,6 +49,14 @@ class ArrowFiles:
                 for start, end in pairwise(edges):
                     piece = {name: column.slice(start, end - start) for name, column in cells.items()}
                     yield Batch(end - start, 0, piece, part.size * done // max(total, 1))
+
+
+def _slices(path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
+    count = _number_of_batches(path)
+    pieces = max(1, min(count, size // PART_BYTES))
+    for piece in range(pieces):
+        first, last = count * piece // pieces, count * (piece + 1) // pieces
+        yield Slice(path, size * (piece + 1) // pieces - size * piece // pieces, stamp, first, last)
 
 
 @contextmanager

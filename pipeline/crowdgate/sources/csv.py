@@ -18,8 +18,8 @@ import pyarrow.csv
 
 from crowdgate.limits import LONGEST_LINE
 from crowdgate.sources.csv_header import BOM, read_header
-from crowdgate.sources.files import PART_BYTES, Slice
-from crowdgate.sources.locations import Location, Stamp, codec_of, decompressed, opened
+from crowdgate.sources.files import PART_BYTES, OpenedFile, Slice
+from crowdgate.sources.locations import Location, Stamp, codec_of, decompressed, opened, size_of
 from crowdgate.sources.source import Batch
 
 BLOCK_BYTES = 16 << 20
@@ -196,17 +196,14 @@ class CsvFiles:
 
     delimiter: str
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the column names in the file's header."""
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the column names in the file's header, and stretches of about the size of a part."""
         del needed  # every cell of CSV is plain
-        return read_header(path, self.delimiter).names
-
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield stretches of about the size of a part."""
+        size = size_of(stamp)
         count = 1 if codec_of(path) else max(1, size // PART_BYTES)
         edges = [size * piece // count for piece in range(count + 1)]
-        for first, last in pairwise(edges):
-            yield Slice(path, last - first, stamp, first, last)
+        slices = tuple(Slice(path, last - first, stamp, first, last) for first, last in pairwise(edges))
+        return OpenedFile(read_header(path, self.delimiter).names, slices)
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of a file in batches, one for each block of whole lines."""

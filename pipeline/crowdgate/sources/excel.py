@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_WORKBOOK
-from crowdgate.sources.files import Slice
-from crowdgate.sources.locations import Location, Stamp, opened
+from crowdgate.sources.files import OpenedFile, Slice
+from crowdgate.sources.locations import Location, Stamp, opened, size_of
 from crowdgate.sources.source import Batch
 from crowdgate.sources.table_header import HeaderColumn, TableHeader
 from crowdgate.system.extras import EXCEL, need
@@ -32,14 +32,10 @@ class ExcelFiles:
 
     sheet: str
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the texts of the first row."""
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the texts of the first row, and the whole file as one slice."""
         del needed  # every cell is plain
-        return sheet_names(path, self.sheet)
-
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield the whole file as one slice."""
-        yield Slice(path, size, stamp)
+        return OpenedFile(sheet_names(path, self.sheet), (Slice(path, size_of(stamp), stamp),))
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches, as texts."""

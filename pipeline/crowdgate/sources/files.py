@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
+from crowdgate.sources.joined_batches import joined
 from crowdgate.sources.locations import Location, Partition, Stamp, TableFile, stamp_of, table_files
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
@@ -44,16 +45,21 @@ class Slice:
         return self.rows / PART_ROWS if self.rows else self.size / PART_BYTES
 
 
+@dataclass(frozen=True)
+class OpenedFile:
+    """The names of a file's columns, and the file in slices, in order."""
+
+    names: tuple[str, ...]
+    slices: tuple[Slice, ...]
+
+
 class FileFormat(Protocol):
     """A file format of tables: it reads one file."""
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the file's columns. Raises FileFault if they are unreadable, or a needed column has no
-        plain cells.
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the columns and slices of a file in this state; no cell is read. Raises FileFault if the columns are
+        unreadable, or a needed one has no plain cells.
         """
-
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield the file in slices, in order."""
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows of a slice in batches. `Batch.done` counts the bytes of the slice read so far."""
@@ -81,7 +87,13 @@ class FilePart:
         return {name for each in self.slices if not isinstance(each.path, Path) for name in each.path.variables}
 
     def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
-        """Yield batches of all slices. Before and after, each file must be as it was when the table was opened."""
+        """Yield batches of all slices, small ones joined. After it is read, each file must be as it was when the table
+        was opened.
+        """
+        yield from joined(self._of_slices(columns, unique))
+        return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
+
+    def _of_slices(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         before = 0
         for each in self.slices:
             for batch in _guarded(each, self._batches(each, columns, unique)):
@@ -89,14 +101,13 @@ class FilePart:
             before += each.size
             if has_changed(each):
                 raise table_changed()
-        return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
 
     def _batches(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield batches of a slice, with the columns that the folders of its file state."""
         stated = {name: value for name, value in part.partition if name in columns}
         read = [name for name in columns if name not in stated]
         if columns and not read:  # one column tells the number of rows
-            read = list(self.format.columns(part.path, ())[:1])
+            read = list(self.format.examine(part.path, (), part.stamp).names[:1])
         for batch in self.format.read(part, read, unique):
             constants = {name: _constant(value, batch.rows) for name, value in stated.items()}
             yield replace(batch, cells={**batch.cells, **constants})
@@ -165,7 +176,8 @@ def open_files(files: Sequence[TableFile], reading: FileFormat, needed: Sequence
     slices: list[Slice] = []
     for each in files:
         names, found = _open_file(each, reading, needed)
-        _check_columns(each.location, names, first or names, files[0].location.name, needed)
+        if names != first:
+            _check_columns(each.location, names, first or names, files[0].location.name, needed)
         first = first or names
         slices += found
     paths = tuple(each.location for each in files)
@@ -176,17 +188,12 @@ def _open_file(file: TableFile, reading: FileFormat, needed: Sequence[str]) -> t
     path, stated = file.location, tuple(name for name, _ in file.partition)
     try:
         stamp = stamp_of(path)
-        names = reading.columns(path, [name for name in needed if name not in stated])
-        found = reading.slices(path, _size(stamp), stamp)
-        return (*names, *stated), [replace(each, partition=file.partition) for each in found]
+        found = reading.examine(path, [name for name in needed if name not in stated], stamp)
+        slices = [replace(each, partition=file.partition) for each in found.slices] if stated else [*found.slices]
+        return (*found.names, *stated), slices
     except OSError:
         pass
     raise FileFault(f"{path.name}: the file cannot be opened")
-
-
-def _size(stamp: Stamp) -> int:
-    assert isinstance(stamp[0], int)
-    return stamp[0]
 
 
 def _check_columns(

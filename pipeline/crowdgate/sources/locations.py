@@ -13,7 +13,7 @@ from urllib.parse import unquote, unquote_to_bytes
 
 from crowdgate.errors import FileFault
 from crowdgate.limits import LARGEST_FOOTER
-from crowdgate.system.regular_files import plain_file
+from crowdgate.system.regular_files import plain_descriptor, plain_file
 
 Stamp = tuple[object, ...]
 """The state of a file, which changes with it: its size, its digest if it has a footer, and times or a version."""
@@ -23,6 +23,8 @@ _NO_VALUE = b"__HIVE_DEFAULT_PARTITION__"
 _CODECS = {".gz": "gzip", ".zst": "zstd"}
 _FOOTERS = {b"PAR1": (8, 4), b"ROW1": (10, 6)}
 """By a file's last four bytes: the sizes of its tail, and of the magic number at its end."""
+_USUAL_END = 1 << 14
+"""The bytes of a file's end that are read at once; most footers are shorter."""
 
 
 class RemoteFile(Protocol):
@@ -62,6 +64,15 @@ def opened(location: Location) -> AbstractContextManager[Any]:
     return plain_file(location) if isinstance(location, Path) else location.opened()
 
 
+def start_of(location: Location, size: int) -> bytes:
+    """Return the first `size` bytes of a file of a table, or all if it has fewer. Raises OSError."""
+    if isinstance(location, Path):
+        with plain_descriptor(location) as file:
+            return os.pread(file, size, 0)
+    with location.opened() as remote:
+        return bytes(remote.read(size))
+
+
 def codec_of(location: Location) -> str | None:
     """Return the compression that a file's suffix states, as pyarrow calls it, or None."""
     return _CODECS.get(os.path.splitext(location.name.lower())[1])
@@ -93,24 +104,29 @@ def stamp_of(location: Location) -> Stamp:
     """
     if not isinstance(location, Path):
         return location.stamp()
-    found = location.stat()
-    return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, _footer_digest(location)
+    with plain_descriptor(location) as file:
+        found = os.fstat(file)
+        return found.st_size, found.st_ino, found.st_mtime_ns, found.st_ctime_ns, _footer_digest(file, found.st_size)
 
 
-def _footer_digest(path: Path) -> str:
-    """Return the SHA-256 of the footer of a Parquet or Arrow file; an empty text for another file, whose end are
-    rows.
+def size_of(stamp: Stamp) -> int:
+    """Return the size of a file by its state."""
+    assert isinstance(stamp[0], int)
+    return stamp[0]
+
+
+def _footer_digest(file: int, size: int) -> str:
+    """Return the SHA-256 of the footer of a Parquet or Arrow file, opened as a descriptor; an empty text for another
+    file, whose end are rows.
     """
-    with plain_file(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - 10))
-        end = file.read(10)
-        tail, magic = _FOOTERS.get(end[-4:], (0, 0))
-        if not tail:
-            return ""
-        length = min(int.from_bytes(end[-tail : -magic or None][:4], "little"), LARGEST_FOOTER, size)
-        file.seek(max(0, size - tail - length))
-        return hashlib.sha256(file.read(length + tail)).hexdigest()
+    end = os.pread(file, _USUAL_END, max(0, size - _USUAL_END))
+    tail, magic = _FOOTERS.get(end[-4:], (0, 0))
+    if not tail:
+        return ""
+    length = tail + min(int.from_bytes(end[-tail : -magic or None][:4], "little"), LARGEST_FOOTER, size)
+    if length > len(end):
+        end = os.pread(file, length, max(0, size - length))
+    return hashlib.sha256(end[-length:]).hexdigest()
 
 
 def table_files(place: Path, suffixes: Sequence[str]) -> list[TableFile]:

@@ -2,11 +2,10 @@
 
 A footer may state any size. Arrow allocates what the page's own header states, and a page that decompresses to another
 size is an error. So headers bound memory, whatever bytes follow them. The limits apply to the file, for the columns
-that are read; `problem` is called before anything is charged.
+that are read; `problem` is asked before anything is charged.
 """
 
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,8 +13,19 @@ import numpy as np
 
 from crowdgate.limits import LARGEST_PAGE, LARGEST_PAGES, MOST_PAGE_VALUES
 from crowdgate.sources import thrift
-from crowdgate.sources.locations import Location, opened
-from crowdgate.sources.parquet_schema import CODECS, TAIL
+from crowdgate.sources.parquet_footer import (
+    CHILDREN,
+    CODEC,
+    DATA_AT,
+    DICTIONARY_AT,
+    LENGTH,
+    NAME,
+    PHYSICAL,
+    VALUES,
+    FooterWalk,
+)
+from crowdgate.sources.parquet_patterns import page_header
+from crowdgate.sources.parquet_schema import CODECS
 
 MOST_ROWS, MOST_BYTES = 1 << 17, 1 << 29
 _HEADERS = (1 << 10, 1 << 16, 1 << 20)
@@ -26,8 +36,13 @@ _DETAILS = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
 """By page type: the field of its own header, and in that the fields of its number of values and of its encoding."""
 _DELTA_TEXTS = (6, 7)
 """DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may encode any number of long cells."""
-_GROUPS, _COLUMNS, _META, _CODEC, _VALUES, _DATA_AT, _DICTIONARY_AT = 4, 1, 3, 4, 5, 9, 11
-"""Field numbers in a footer: row groups, their columns, a column's metadata, and fields of that."""
+HEADER: thrift.Kept = {
+    **dict.fromkeys((_KIND, _UNCOMPRESSED, _COMPRESSED)),
+    **{place: dict.fromkeys(numbers) for place, *numbers in _DETAILS.values()},
+}
+"""The fields of a page's header that are kept."""
+_FIXED_LENGTH = 7
+"""The physical type of cells that have all the same number of bytes."""
 
 
 class ParquetPage(NamedTuple):
@@ -39,7 +54,7 @@ class ParquetPage(NamedTuple):
     encoding: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class ColumnChunk:
     """The pages of one column in one row group. `width` is the size in bytes of a cell of fixed width, else 0."""
 
@@ -59,28 +74,71 @@ class ColumnChunk:
         return max((page.bytes for page in self.pages if page.kind == _DICTIONARY), default=0)
 
     @property
+    def bytes(self) -> int:
+        """The bytes of all decompressed pages."""
+        return sum(page.bytes for page in self.pages)
+
+    @property
     def buffered_bytes(self) -> int:
         """The bytes of pages that are in memory at once: the dictionary and the largest data page."""
         return self.dictionary + max((page.bytes for page in self.data), default=0)
 
 
-def problem(path: Location, schema: Any, columns: Sequence[str]) -> str | None:
-    """Return the reason why these columns can't be read in bounded memory, without quoting the file; None if they can.
+class Leaf(NamedTuple):
+    """A column of plain cells: its name, and the size in bytes of a cell of fixed width, else 0."""
 
-    Raises OSError if the file can't be opened.
+    name: str
+    width: int
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnPlaces:
+    """Some columns of a table, and for each row group what its footer says of them."""
+
+    leaves: tuple[Leaf, ...]
+    groups: tuple[Sequence[thrift.Fields], ...]
+
+
+def places_of(footer: bytes, names: Collection[str]) -> ColumnPlaces:
+    """Return the places of these columns, of those that hold plain cells. Raises FooterLimit, ValueError if the footer
+    is damaged anywhere.
     """
-    try:
-        groups = (chunks_of(path, schema, group, columns) for group in groups_of(path))
-        return next((words for chunks in groups if (words := _problem(chunks))), None)
-    except ValueError:
-        return "the Parquet file is damaged: its footer, or the header of a page, can't be read"
+    walk = FooterWalk(footer)
+    leaves = _leaves(walk, names)
+    return ColumnPlaces(tuple(leaves.values()), tuple(walk.groups(leaves)))
 
 
-def _problem(chunks: Sequence[ColumnChunk]) -> str | None:
+def _leaves(walk: FooterWalk, names: Collection[str]) -> Mapping[int, Leaf]:
+    """Return the columns with these names that hold no other columns, by their place in a row group."""
+    found = {}
+    for element, places in walk.columns:
+        name = element.get(NAME)
+        column = name.decode("utf-8", "replace") if isinstance(name, bytes) else ""
+        if column in names and not element.get(CHILDREN):
+            width = _number(element, LENGTH) if element.get(PHYSICAL) == _FIXED_LENGTH else 0
+            found[places[0]] = Leaf(column, width)
+    return found
+
+
+def chunks_of(file: Any | bytes, places: ColumnPlaces) -> Iterator[list[ColumnChunk]]:
+    """Yield the pages of columns of an opened file, or of the bytes of a small one, in each row group.
+
+    Raises ValueError if a page has no header.
+    """
+    for said in places.groups:
+        yield [_chunk(file, each, leaf) for each, leaf in zip(said, places.leaves, strict=True)]
+
+
+def problem(chunks: Sequence[ColumnChunk]) -> str | None:
+    """Return the reason why these columns of a row group can't be read in bounded memory, without quoting the file;
+    None if they can.
+    """
     for chunk in chunks:
         words = _chunk_problem(chunk)
         if words is not None:
             return f"column {chunk.name!r} {words}"
+    if sum(chunk.bytes for chunk in chunks) <= LARGEST_PAGES:
+        return None
     if sum(chunk.buffered_bytes for chunk in chunks) > LARGEST_PAGES:
         return f"its columns have pages of more than {LARGEST_PAGES >> 20} MiB together: write it with smaller ones"
     return None
@@ -89,12 +147,13 @@ def _problem(chunks: Sequence[ColumnChunk]) -> str | None:
 def _chunk_problem(chunk: ColumnChunk) -> str | None:
     if chunk.codec not in CODECS:
         return f"is compressed in an unknown way: expected one of {', '.join(CODECS.values())}"
-    if any(page.encoding in _DELTA_TEXTS for page in chunk.pages):
-        return "is encoded as DELTA_BYTE_ARRAY or DELTA_LENGTH_BYTE_ARRAY: write it plain or with a dictionary"
-    if any(page.bytes > LARGEST_PAGE for page in chunk.pages):
-        return f"has a page of more than {LARGEST_PAGE >> 20} MiB: write it with smaller ones"
-    if any(page.kind == _DICTIONARY and page.values > min(page.bytes, MOST_PAGE_VALUES) for page in chunk.pages):
-        return f"has a dictionary of more than {MOST_PAGE_VALUES} values: write it with smaller ones"
+    for page in chunk.pages:
+        if page.encoding in _DELTA_TEXTS:
+            return "is encoded as DELTA_BYTE_ARRAY or DELTA_LENGTH_BYTE_ARRAY: write it plain or with a dictionary"
+        if page.bytes > LARGEST_PAGE:
+            return f"has a page of more than {LARGEST_PAGE >> 20} MiB: write it with smaller ones"
+        if page.kind == _DICTIONARY and page.values > min(page.bytes, MOST_PAGE_VALUES):
+            return f"has a dictionary of more than {MOST_PAGE_VALUES} values: write it with smaller ones"
     return None
 
 
@@ -105,6 +164,8 @@ def batch_rows(chunks: Sequence[ColumnChunk], loose: Collection[str]) -> int:
     Cells of `loose` columns may each be as long as the column's dictionary.
     """
     rows, width = MOST_ROWS, sum(chunk.width + chunk.dictionary * (chunk.name in loose) for chunk in chunks)
+    if rows * width + sum(chunk.bytes for chunk in chunks) <= MOST_BYTES:
+        return rows
     while rows > 1 and rows * width + sum(_fullest(chunk.data, rows) for chunk in chunks) > MOST_BYTES:
         rows //= 2
     return rows
@@ -119,80 +180,63 @@ def _fullest(pages: Sequence[ParquetPage], rows: int) -> int:
     return int((held[last + 1] - held[:-1]).max(initial=0))
 
 
-def groups_of(path: Location) -> Sequence[thrift.Fields]:
-    """Return the row groups in a footer, without pyarrow, which can crash the process at a damaged chunk.
-
-    Raises ValueError if there is no footer, OSError if there is no file.
-    """
-    with opened(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL))
-        length = int.from_bytes(file.read(4), "little")
-        file.seek(max(0, size - TAIL - length))
-        found = thrift.parse(file.read(length)).fields.get(_GROUPS)
-    return _structs(found)
-
-
-def chunks_of(path: Location, schema: Any, group: thrift.Fields, columns: Sequence[str]) -> list[ColumnChunk]:
-    """Return the pages of these columns in one row group. Raises ValueError if a page has no header, OSError if there
-    is no file.
-    """
-    said = _structs(group.get(_COLUMNS))
-    if len(said) != len(schema):
-        raise ValueError("a row group of other columns than the schema's")
-    wanted = [(column, at) for at in range(len(schema)) if (column := schema.column(at)).path in columns]
-    with opened(path) as file:
-        return [_chunk(file, said[at].get(_META), column) for column, at in wanted]
-
-
-def _structs(found: Any) -> Sequence[thrift.Fields]:
-    if not isinstance(found, list):
-        raise ValueError("no list of structs where there must be one")
-    return found
-
-
-def _chunk(file: Any, said: Any, column: Any) -> ColumnChunk:
-    if not isinstance(said, dict):
-        raise ValueError("a column of which nothing is said")
-    width = column.length if column.physical_type == "FIXED_LEN_BYTE_ARRAY" else 0
-    start, dictionary = _number(said, _DATA_AT), said.get(_DICTIONARY_AT, 0)
+def _chunk(file: Any, said: thrift.Fields, leaf: Leaf) -> ColumnChunk:
+    start, dictionary = _number(said, DATA_AT), said.get(DICTIONARY_AT)
     if isinstance(dictionary, int) and 0 < dictionary < start:
         start = dictionary
-    return ColumnChunk(column.path, _number(said, _CODEC), width, tuple(_pages(file, start, _number(said, _VALUES))))
+    return ColumnChunk(leaf.name, _number(said, CODEC), leaf.width, tuple(_pages(file, start, _number(said, VALUES))))
 
 
 def _pages(file: Any, at: int, values: int) -> Iterator[ParquetPage]:
     """Yield a column's pages from byte `at` on, until they hold `values` values: where Arrow stops as well."""
     while values > 0:
-        header = _header(file, at)
-        page = _page(header.fields)
+        page, size = _page_at(file, at)
         yield page
         values -= page.values if page.kind in (_DATA, _DATA_V2) else 0
-        at += header.size + _number(header.fields, _COMPRESSED)
+        at += size
 
 
-def _header(file: Any, at: int) -> thrift.ParsedStruct:
+def _page_at(file: Any, at: int) -> tuple[ParquetPage, int]:
+    """Return the page at a place, and its size in the file with its header."""
     if at < 0:
         raise ValueError("a page before the file's start")
+    if isinstance(file, bytes):
+        return _usual_page(file, at) or _page(thrift.parse(file[at:], HEADER))
     for size in _HEADERS:
         file.seek(at)
-        window = file.read(size)
+        window = bytes(file.read(size))
         try:
-            return thrift.parse(window)
+            return _usual_page(window, 0) or _page(thrift.parse(window, HEADER))
         except thrift.TruncatedStruct:
             continue
     raise ValueError("a header that is too long, or ends with the file")
 
 
-def _page(header: thrift.Fields) -> ParquetPage:
-    kind, size = _number(header, _KIND), _number(header, _UNCOMPRESSED)
+def _usual_page(data: bytes, at: int) -> tuple[ParquetPage, int] | None:
+    """Return the page at a place, and its size, if its header is as writers usually make it."""
+    found = page_header().match(data, at)
+    if found is None:
+        return None
+    kind_of, size_of, compressed_of, checksum, *stated = found.groups()
+    kind, size, compressed = thrift.number_of(kind_of), thrift.number_of(size_of), thrift.number_of(compressed_of)
+    place, values, encoding = _DETAILS.get(kind, (0, 0, 0))
+    if place != stated[0][0] // 16 + _COMPRESSED + (checksum is not None) or stated[encoding] is None:
+        return None
+    page = ParquetPage(size, thrift.number_of(stated[values]), kind, thrift.number_of(stated[encoding]))
+    is_negative = (size | compressed | page.values | page.encoding) < 0
+    return None if is_negative else (page, found.end() - at + compressed)
+
+
+def _page(header: thrift.ParsedStruct) -> tuple[ParquetPage, int]:
+    kind, size = _number(header.fields, _KIND), _number(header.fields, _UNCOMPRESSED)
+    end = header.size + _number(header.fields, _COMPRESSED)
     if kind not in _DETAILS:  # Arrow passes over it
-        return ParquetPage(size, 0, kind, 0)
+        return ParquetPage(size, 0, kind, 0), end
     place, values, encoding = _DETAILS[kind]
-    details = header.get(place)
+    details = header.fields.get(place)
     if not isinstance(details, dict):
         raise ValueError("a page of another type than its header")
-    return ParquetPage(size, _number(details, values), kind, _number(details, encoding))
+    return ParquetPage(size, _number(details, values), kind, _number(details, encoding)), end
 
 
 def _number(fields: thrift.Fields, name: int) -> int:

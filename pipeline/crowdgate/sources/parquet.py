@@ -1,9 +1,10 @@
 """Parquet as batches that stay in cache, text columns as dictionaries, only the wanted columns."""
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from gc import collect
 from itertools import pairwise
 from typing import Any
 
@@ -11,96 +12,156 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from crowdgate.errors import FileFault
-from crowdgate.limits import LARGEST_FOOTER, LONGEST_ID
-from crowdgate.sources import pages, thrift
+from crowdgate.limits import LONGEST_ID
+from crowdgate.sources import pages
 from crowdgate.sources.encode import is_text, too_long
-from crowdgate.sources.files import PART_ROWS, Slice
-from crowdgate.sources.locations import Location, Stamp, arrow_file, opened
-from crowdgate.sources.parquet_schema import TAIL
+from crowdgate.sources.files import PART_ROWS, OpenedFile, Slice
+from crowdgate.sources.locations import Location, Stamp, arrow_file, opened, size_of, start_of
+from crowdgate.sources.parquet_footer import MAGIC, FooterLimit, footer_of
+from crowdgate.sources.parquet_schema import DAMAGED
 from crowdgate.sources.source import Batch
 from crowdgate.system.arrow_memory import system_memory_pool
 
-
-def names_of(path: Location, wanted: Sequence[str]) -> tuple[str, ...]:
-    """Return the column names in the file's footer.
-
-    Raises FileFault if the footer is unreadable, or a wanted column holds no plain cells or pages that are too large.
-    """
-    _check_footer(path)
-    schema = _schema(path)
-    if schema is None:
-        raise FileFault(f"{path.name}: not a readable Parquet file: its footer is missing or damaged")
-    for field in schema:
-        if field.name in wanted and pa.types.is_nested(_storage(field.type)):
-            raise FileFault(f"{path.name}: column {field.name!r} holds lists or structures: expected one value a cell")
-    words = pages.problem(path, _metadata(path).schema, wanted)
-    if words is not None:
-        raise FileFault(f"{path.name}: {words}")
-    return tuple(schema.names)
+SMALL_FILE = 1 << 20
+"""The bytes of a file that is read at once."""
+LARGE_FOOTER = 1 << 20
+"""The bytes of a footer whose objects take 10 MB and more."""
 
 
-def _check_footer(path: Location) -> None:
-    with opened(path) as file:
-        size = file.seek(0, os.SEEK_END)
-        file.seek(max(0, size - TAIL))
-        if int.from_bytes(file.read(4), "little") > LARGEST_FOOTER:
-            raise FileFault(
-                f"{path.name}: not a readable Parquet file: its footer is larger than {LARGEST_FOOTER >> 20} MiB"
-            )
+@dataclass(frozen=True)
+class ParquetSlice(Slice):
+    """A run of row groups, with the most rows of a batch of each, for the columns that were asked for when the file was
+    opened, and those of them that are read as dictionaries."""
+
+    names: frozenset[str] = frozenset()
+    batch_rows: tuple[int, ...] = ()
+    texts: frozenset[str] = frozenset()
+
+    @property
+    def file_size(self) -> int:
+        """The bytes of the file."""
+        return size_of(self.stamp)
 
 
 @dataclass(frozen=True)
 class ParquetFiles:
     """The format Parquet: a slice is a run of row groups."""
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the column names in the file's footer."""
-        return names_of(path, needed)
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the column names in the file's footer, and runs of row groups of at most the rows of a part, whose
+        sizes add up to the file's.
 
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield runs of row groups of at most the rows of a part; their sizes add up to the file's."""
-        metadata = _metadata(path)
-        rows = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
-        count = max(len(rows), 1)
-        for first, last in pairwise(_edges(rows)):
-            share = size * last // count - size * first // count if rows else size
-            yield Slice(path, share, stamp, first, last, sum(rows[first:last]))
+        Raises FileFault if the footer is unreadable or beyond the limits, or a needed column holds no plain cells or
+        pages that are too large.
+        """
+        size = size_of(stamp)
+        with _random_access(path, size) as file:
+            footer, places = _places(path, file, needed)
+            found = _of_arrow(path, footer, needed)
+            if len(footer) > LARGE_FOOTER:
+                collect()  # Arrow's metadata and its schema hold each other
+            rows = _batch_rows(path, file, places, found.types)
+        whole = ParquetSlice(path, size, stamp, names=frozenset(needed), texts=_texts(found.types))
+        return OpenedFile(found.names, tuple(_cut(whole, found.rows, rows)))
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield batches that stay in cache. Text columns are dictionaries, except those whose values hardly recur."""
-        metadata = _metadata(part.path)
-        groups, said = range(part.first, part.last), _groups(part.path, part.stamp)
-        total, done = sum(metadata.row_group(group).num_rows for group in groups), 0
-        schema = _schema(part.path)
-        kinds = {name: schema.field(name).type for name in columns}
-        loose = {name for name, kind in kinds.items() if isinstance(kind, pa.BaseExtensionType)}
-        text = [
-            name for name, kind in kinds.items() if _is_text(kind) and (name not in unique or _has_long(part, name))
-        ]
-        with (
-            system_memory_pool(),
-            arrow_file(part.path) as content,
-            pyarrow.parquet.ParquetFile(content, read_dictionary=text) as file,
-        ):
-            for group in groups:
-                rows = pages.batch_rows(pages.chunks_of(part.path, metadata.schema, said[group], columns), loose)
+        assert isinstance(part, ParquetSlice)
+        part, done = _with_names(part, columns), 0
+        text = [name for name in columns if name in part.texts and (name not in unique or _has_long(part, name))]
+        pool = nullcontext() if part.file_size <= SMALL_FILE else system_memory_pool()
+        with pool, _parquet_file(part, text) as file:
+            for group, rows in enumerate(part.batch_rows, part.first):
                 for batch in file.iter_batches(rows, row_groups=[group], columns=list(columns), use_threads=False):
                     done += batch.num_rows
                     cells = {name: batch.column(name) for name in columns}
-                    yield Batch(batch.num_rows, 0, cells, part.size * done // max(total, 1))
+                    yield Batch(batch.num_rows, 0, cells, part.size * done // max(part.rows, 1))
 
 
-def _schema(path: Location) -> Any:
+@dataclass(frozen=True, eq=False)
+class _ArrowFooter:
+    """A footer as Arrow reads it: the names of columns, the types of those that are asked for, and the number of rows
+    of each row group."""
+
+    names: tuple[str, ...]
+    types: Mapping[str, Any]
+    rows: tuple[int, ...]
+
+
+def _places(path: Location, file: Any, columns: Collection[str]) -> tuple[bytes, pages.ColumnPlaces]:
+    """Return the footer of an opened file, and the places of these columns, before Arrow makes objects of either.
+    Raises FileFault if the footer is damaged or beyond the limits.
+    """
+    words = DAMAGED
     try:
-        with arrow_file(path) as file:
-            return pyarrow.parquet.read_schema(file)
+        footer = footer_of(file)
+        return footer, pages.places_of(footer, columns)
+    except FooterLimit as error:
+        words = str(error)
+    except ValueError:
+        pass
+    raise FileFault(f"{path.name}: not a readable Parquet file: {words}")
+
+
+def _of_arrow(path: Location, footer: bytes, needed: Collection[str]) -> _ArrowFooter:
+    """Return what Arrow reads of a footer. Raises FileFault if it can't, or a needed column has no plain cells."""
+    found = None
+    try:
+        said = _metadata_of(footer)
+        schema = said.schema.to_arrow_schema()
+        rows = tuple(said.row_group(group).num_rows for group in range(said.num_row_groups))
+        types = {field.name: field.type for field in schema if field.name in needed}
+        found = _ArrowFooter(tuple(schema.names), types, rows)
     except (pa.ArrowException, OSError, ValueError):
-        return None
+        pass
+    if found is None:
+        raise FileFault(f"{path.name}: not a readable Parquet file: {DAMAGED}")
+    for name, kind in found.types.items():
+        if pa.types.is_nested(kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind):
+            raise FileFault(f"{path.name}: column {name!r} holds lists or structures: expected one value a cell")
+    return found
 
 
-def _metadata(path: Location) -> Any:
-    with arrow_file(path) as file:
+def _metadata_of(footer: bytes) -> Any:
+    with pa.BufferReader(b"".join((MAGIC, footer, len(footer).to_bytes(4, "little"), MAGIC))) as file:
         return pyarrow.parquet.read_metadata(file)
+
+
+def _batch_rows(path: Location, file: Any, places: pages.ColumnPlaces, types: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the most rows of a batch of these columns in each row group. Raises FileFault if they can't be read in
+    bounded memory."""
+    rows, words, loose = [], None, _loose(types)
+    try:
+        for chunks in pages.chunks_of(file, places):
+            words = words or pages.problem(chunks)
+            rows.append(pages.batch_rows(chunks, loose))
+    except ValueError:
+        words = "the Parquet file is damaged: the header of a page can't be read"
+    if words is not None:
+        raise FileFault(f"{path.name}: {words}")
+    return tuple(rows)
+
+
+def _loose(types: Mapping[str, Any]) -> set[str]:
+    """Return the columns whose cells Arrow can't read as dictionaries."""
+    return {name for name, kind in types.items() if isinstance(kind, pa.BaseExtensionType)}
+
+
+def _texts(types: Mapping[str, Any]) -> frozenset[str]:
+    return frozenset(name for name, kind in types.items() if _is_text(kind))
+
+
+@lru_cache(maxsize=64)  # files of one table have few types
+def _is_text(kind: Any) -> bool:
+    return is_text(kind) or kind in (pa.string_view(), pa.binary_view())
+
+
+def _cut(whole: ParquetSlice, rows: Sequence[int], batch_rows: tuple[int, ...]) -> Iterator[ParquetSlice]:
+    count = max(len(rows), 1)
+    for first, last in pairwise(_edges(rows)):
+        share = whole.size * last // count - whole.size * first // count if rows else whole.size
+        held = sum(rows[first:last])
+        yield replace(whole, size=share, first=first, last=last, rows=held, batch_rows=batch_rows[first:last])
 
 
 def _edges(rows: Sequence[int]) -> list[int]:
@@ -114,26 +175,62 @@ def _edges(rows: Sequence[int]) -> list[int]:
     return [*edges, len(rows)]
 
 
-def _storage(kind: Any) -> Any:
-    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+@contextmanager
+def _random_access(path: Location, size: int) -> Iterator[Any]:
+    """Open a file for reading at any position; a small one is read at once."""
+    if size <= SMALL_FILE:
+        yield start_of(path, size)
+    else:
+        with opened(path) as file:
+            yield file
 
 
-def _is_text(kind: Any) -> bool:
-    return is_text(kind) or kind in (pa.string_view(), pa.binary_view())
+def _with_names(part: ParquetSlice, columns: Sequence[str]) -> ParquetSlice:
+    """Return the slice with what reading these columns takes, if they were not asked for when the file was opened."""
+    if part.names.issuperset(columns):
+        return part
+    with _random_access(part.path, part.file_size) as file:
+        footer, places = _places(part.path, file, columns)
+        schema = _metadata_of(footer).schema.to_arrow_schema()
+        types = {field.name: field.type for field in schema if field.name in columns}
+        rows = tuple(pages.batch_rows(chunks, _loose(types)) for chunks in pages.chunks_of(file, places))
+    return replace(part, names=frozenset(columns), batch_rows=rows[part.first : part.last], texts=_texts(types))
+
+
+@contextmanager
+def _parquet_file(part: ParquetSlice, text: Sequence[str]) -> Iterator[Any]:
+    """Open the file of a slice with these columns as dictionaries."""
+    known = None if part.size == part.file_size else _metadata(part.path, part.stamp)
+    with (
+        _arrow_input(part) as content,
+        pyarrow.parquet.ParquetFile(content, metadata=known, read_dictionary=list(text)) as file,
+    ):
+        yield file
+
+
+@contextmanager
+def _arrow_input(part: ParquetSlice) -> Iterator[Any]:
+    if part.file_size > SMALL_FILE:
+        with arrow_file(part.path) as file:
+            yield file
+    else:
+        with pa.BufferReader(start_of(part.path, part.file_size)) as content:
+            yield content
 
 
 @lru_cache(maxsize=1)
-def _groups(path: Location, stamp: Stamp) -> Sequence[thrift.Fields]:
-    """Return the row groups in a file's footer, cached while its stamp is unchanged."""
+def _metadata(path: Location, stamp: Stamp) -> Any:
+    """Return Arrow's metadata of a file of several slices, cached while its stamp is unchanged."""
     del stamp
-    return pages.groups_of(path)
+    with arrow_file(path) as file:
+        return pyarrow.parquet.read_metadata(file)
 
 
-def _has_long(part: Slice, name: str) -> bool:
+def _has_long(part: ParquetSlice, name: str) -> bool:
     """Return whether the first dictionary of a column in some row group holds texts longer than an id may be; without a
     dictionary each row would be as long.
     """
-    with arrow_file(part.path) as content, pyarrow.parquet.ParquetFile(content, read_dictionary=[name]) as file:
+    with _parquet_file(part, [name]) as file:
         for group in range(part.first, part.last):
             for batch in file.iter_batches(1, row_groups=[group], columns=[name], use_threads=False):
                 cells = batch.column(0)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from crowdgate.errors import FileFault
-from crowdgate.sources.files import Slice
-from crowdgate.sources.locations import Location, Stamp, opened
+from crowdgate.sources.files import OpenedFile, Slice
+from crowdgate.sources.locations import Location, Stamp, opened, size_of
 from crowdgate.sources.source import Batch
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
 from crowdgate.system.extras import STATISTICS, need
@@ -40,14 +40,10 @@ class StatisticsFiles:
 
     labels: bool
 
-    def columns(self, path: Location, needed: Sequence[str]) -> tuple[str, ...]:
-        """Return the names of the file's variables."""
+    def examine(self, path: Location, needed: Sequence[str], stamp: Stamp) -> OpenedFile:
+        """Return the names of the file's variables, and the whole file as one slice."""
         del needed  # every cell is plain
-        return tuple(_metadata(path).column_names)
-
-    def slices(self, path: Location, size: int, stamp: Stamp) -> Iterator[Slice]:
-        """Yield the whole file as one slice."""
-        yield Slice(path, size, stamp)
+        return OpenedFile(tuple(_metadata(path).column_names), (Slice(path, size_of(stamp), stamp),))
 
     def read(self, part: Slice, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         """Yield the rows in batches."""

@@ -1,17 +1,27 @@
-"""The subset of Thrift's compact protocol in Parquet's headers and footers: numbers, structs and lists of structs.
+"""The subset of Thrift's compact protocol in Parquet's headers and footers: numbers, texts, structs, lists of structs.
 
-Texts, other lists, sets and maps are skipped, unless texts are wanted. No allocation depends on a stated length.
+A caller states which fields it keeps; all others are passed over without an object for any of them. No allocation
+depends on a stated length.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 DEEPEST = 20
-_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
-_INTEGERS = (4, 5, 6)
+MOST_ITEMS = 1 << 22
+"""The most items of all lists together, other than numbers: Arrow makes an object of each."""
+LONGEST_NUMBER = 10
+STRUCT = 12
+_FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP = 2, 3, 7, 8, 9, 10, 11
+"""Types of fields; 4, 5 and 6 are numbers of 16, 32 and 64 bits."""
 
+Kept = Mapping[int, Any]
+"""The fields that are kept, by number: of a struct its own kept fields, of a number or a text None."""
 Fields = Mapping[int, Any]
-"""The fields of a struct by number: whole numbers, structs, and lists of structs."""
+"""The kept fields of a struct by number: whole numbers, texts as bytes, structs; None for another type."""
 
 
 class ParsedStruct(NamedTuple):
@@ -25,144 +35,214 @@ class TruncatedStruct(ValueError):
     """An error: the bytes end before the struct does."""
 
 
-def parse(data: bytes) -> ParsedStruct:
-    """Return the Thrift struct at the start of `data`.
+def parse(data: bytes, kept: Kept) -> ParsedStruct:
+    """Return the kept fields of the Thrift struct at the start of `data`.
 
     Raises TruncatedStruct if it ends too early, ValueError if it is none.
     """
     cursor = ThriftCursor(data)
-    return ParsedStruct(cursor.struct(), cursor.at)
+    return ParsedStruct(cursor.struct(kept), cursor.at)
+
+
+@lru_cache(maxsize=1 << 12)
+def number_of(varint: bytes) -> int:
+    """Return the number with a sign that these bytes encode."""
+    value = 0
+    for byte in reversed(varint):
+        value = value << 7 | byte & 0x7F
+    return (value >> 1) ^ -(value & 1)
 
 
 class ThriftCursor:
-    """A position in bytes of Thrift. Each method returns what begins there, and moves to its end. With `texts`, values
-    of type text are returned as bytes.
+    """A position in bytes of Thrift. Each method returns what begins there, and moves to its end.
+
+    Raises TruncatedStruct if the bytes end before, ValueError if they are no Thrift.
     """
 
-    def __init__(self, data: bytes, *, texts: bool = False) -> None:
+    def __init__(self, data: bytes) -> None:
         self.data = data
-        self.texts = texts
         self.at = 0
-        self.depth = 0
-
-    def byte(self) -> int:
-        """Return one byte."""
-        if self.at >= len(self.data):
-            raise TruncatedStruct("the bytes end within a struct")
-        self.at += 1
-        return self.data[self.at - 1]
-
-    def varint(self) -> int:
-        """Return a number without a sign."""
-        value = 0
-        for at, byte in enumerate(self.data[self.at : self.at + 10]):  # many bytes: no call for each
-            value |= (byte & 0x7F) << 7 * at
-            if byte < 0x80:
-                self.at += at + 1
-                return value
-        if len(self.data) - self.at < 10:
-            raise TruncatedStruct("the bytes end within a struct")
-        raise ValueError("a number of more than ten bytes")
-
-    def integer(self) -> int:
-        """Return a number with a sign."""
-        value = self.varint()
-        return (value >> 1) ^ -(value & 1)
+        self._items = 0
 
     def heads(self) -> Iterator[tuple[int, int]]:
         """Yield the number and the type of each field of a struct. The caller moves over the field's value."""
-        number = 0
-        while head := self.byte():
-            number = number + (head >> 4) if head >> 4 else self.integer()
+        number, found = 0, set[int]()
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            if number in found:
+                raise ValueError("a field that is there twice")
+            found.add(number)
             yield number, head & 0x0F
 
-    def struct(self) -> Fields:
-        """Return the fields of a struct."""
-        fields: dict[int, Any] = {}
-        for number, kind in self.heads():
-            if number in fields:
-                raise ValueError("a field that is there twice")
-            value = self.value(kind)
-            if value is not None:
-                fields[number] = value
-        return fields
-
-    def items(self) -> Iterator[None]:
-        """Yield once for each struct of a list. The caller moves over the struct."""
-        size, kind = self._list_head()
-        if kind != _STRUCT:
+    def items(self, kind: int) -> Iterator[None]:
+        """Yield once for each struct of a list, whose field has the type `kind`. The caller moves over the struct."""
+        size, item = self._list_head() if kind == _LIST else (0, 0)
+        if item != STRUCT:
             raise ValueError("no list of structs where there must be one")
+        self._count(size)
         for _ in range(size):
             yield
 
-    def value(self, kind: int) -> Any:
-        """Return a field's value; None if its type is skipped."""
-        if kind in (_TRUE, _FALSE):
-            return int(kind == _TRUE)
-        if kind in _INTEGERS:
-            return self.integer()
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise ValueError(f"more than {DEEPEST} values in each other")
-        found: Any = None
-        if kind == _STRUCT:
-            found = self.struct()
-        elif kind == _LIST:
-            found = self.list()
-        elif kind == _BINARY and self.texts:
-            found = self.text()
-        else:
-            self.skip(kind)
-        self.depth -= 1
-        return found
-
-    def text(self) -> bytes:
-        """Return a text."""
-        size = self.varint()
-        self.move(size)
-        return self.data[self.at - size : self.at]
+    def struct(self, kept: Kept) -> Fields:
+        """Return the kept fields of a struct."""
+        try:
+            fields, self.at = self._struct(kept, self.at, 0)
+        except IndexError:
+            raise TruncatedStruct("the bytes end within a struct") from None
+        return fields
 
     def skip(self, kind: int) -> None:
-        """Move over a value of a type that is skipped."""
-        if kind == _SET:
-            self.list()
-        elif kind == _MAP:
-            self.skip_map()
-        elif kind in (_BYTE, _DOUBLE, _BINARY):
-            self.move({_BYTE: 1, _DOUBLE: 8}.get(kind) or self.varint())
-        else:
-            raise ValueError("a type that Thrift does not know")
+        """Move over a field's value of this type."""
+        try:
+            self.at = self._after(kind, self.at, 0)
+        except IndexError:
+            raise TruncatedStruct("the bytes end within a struct") from None
 
-    def list(self) -> Any:
-        """Return a list of structs; None for another list."""
-        size, kind = self._list_head()
-        if kind == _STRUCT:
-            return [self.value(kind) for _ in range(size)]
-        self.skip_items(size, [kind])
-        return None
+    def _struct(self, kept: Kept, at: int, depth: int) -> tuple[Fields, int]:
+        data, fields, number = self.data, dict[int, Any](), 0
+        while head := data[at]:
+            at += 1
+            if head > 0x0F:
+                number += head >> 4
+            else:
+                value, at = _number(data, at)
+                number = _signed(value)
+            if number not in kept:
+                at = self._after(head & 0x0F, at, depth)
+                continue
+            if number in fields:
+                raise ValueError("a field that is there twice")
+            fields[number], at = self._value(head & 0x0F, at, kept[number], depth)
+        return fields, at + 1
 
-    def _list_head(self) -> tuple[int, int]:
-        head = self.byte()
-        return head >> 4 if head >> 4 < 15 else self.varint(), head & 0x0F
+    def _value(self, kind: int, at: int, kept: Kept | None, depth: int) -> tuple[Any, int]:
+        """Return a kept field's value, and the place after it."""
+        if kept is None and 4 <= kind <= 6:
+            value, at = _number(self.data, at)
+            return (value >> 1) ^ -(value & 1), at
+        if kept is not None and kind == STRUCT:
+            _check_depth(depth)
+            return self._struct(kept, at, depth + 1)
+        end = self._after(kind, at, depth)
+        if kept is not None or kind != _BINARY:
+            return None, end
+        self._check_end(end)
+        return self.data[_number(self.data, at)[1] : end], end
 
-    def skip_map(self) -> None:
-        """Move over a map."""
-        size = self.varint()
-        if size:
-            head = self.byte()
-            self.skip_items(size, [head >> 4, head & 0x0F])
+    def _after(self, kind: int, at: int, depth: int) -> int:
+        """Return the place after a value, or one that is beyond all bytes."""
+        if 4 <= kind <= 6:
+            return at + 1 if self.data[at] < 0x80 else _number(self.data, at)[1]
+        if kind == _BINARY:
+            size, at = _number(self.data, at)
+            return at + size
+        if 1 <= kind <= _FALSE:
+            return at
+        _check_depth(depth)
+        if kind == STRUCT:
+            return self._after_struct(at, depth + 1)
+        if kind in (_LIST, _SET):
+            return self._after_list(at, depth + 1)
+        if kind == _MAP:
+            return self._after_map(at, depth + 1)
+        if kind in (_BYTE, _DOUBLE):
+            return at + (1 if kind == _BYTE else 8)
+        raise ValueError("a type that Thrift does not know")
 
-    def skip_items(self, size: int, kinds: Sequence[int]) -> None:
-        """Move over this number of items, each of values of these types."""
+    def _after_struct(self, at: int, depth: int) -> int:
+        data = self.data
+        while head := data[at]:
+            kind = head & 0x0F
+            at = at + 1 if head > 0x0F else _number(data, at + 1)[1]
+            if 4 <= kind <= 6 and data[at] < 0x80:  # most fields: no call for each
+                at += 1
+            else:
+                at = self._after(kind, at, depth)
+        return at + 1
+
+    def _after_list(self, at: int, depth: int) -> int:
+        size, kind, at = _list_head(self.data, at)
+        if not 4 <= kind <= 6:
+            self._count(size)
+            return self._after_items(size, (kind,), at, depth)
+        for _ in range(size):
+            at = at + 1 if self.data[at] < 0x80 else _number(self.data, at)[1]
+        return at
+
+    def _after_map(self, at: int, depth: int) -> int:
+        size, at = _number(self.data, at)
+        if not size:
+            return at
+        self._count(size)
+        return self._after_items(size, (self.data[at] >> 4, self.data[at] & 0x0F), at + 1, depth)
+
+    def _after_items(self, size: int, kinds: tuple[int, ...], at: int, depth: int) -> int:
         for _ in range(size):
             for kind in kinds:
-                if kind in (_TRUE, _FALSE):
-                    self.byte()  # a boolean takes a byte in a list, none as a field
-                else:
-                    self.value(kind)
+                # a boolean takes a byte in a list, none as a field
+                at = at + 1 if 1 <= kind <= _FALSE else self._after(kind, at, depth)
+            self._check_end(at)
+        return at
 
-    def move(self, size: int) -> None:
-        """Move over this number of bytes."""
-        if size > len(self.data) - self.at:
-            raise TruncatedStruct("the bytes end within a text")
-        self.at += size
+    def _check_end(self, at: int) -> None:
+        if at > len(self.data):
+            raise TruncatedStruct("the bytes end within a value")
+
+    def _count(self, size: int) -> None:
+        """Count the items of a list, before any of them is read."""
+        self._items += size
+        if self._items > MOST_ITEMS:
+            raise ValueError(f"more than {MOST_ITEMS} items in lists")
+
+    def _list_head(self) -> tuple[int, int]:
+        try:
+            size, kind, self.at = _list_head(self.data, self.at)
+        except IndexError:
+            raise TruncatedStruct("the bytes end within a list") from None
+        return size, kind
+
+    def _byte(self) -> int:
+        self._check_end(self.at + 1)
+        self.at += 1
+        return self.data[self.at - 1]
+
+    def _integer(self) -> int:
+        """Return a number with a sign."""
+        try:
+            value, self.at = _number(self.data, self.at)
+        except IndexError:
+            raise TruncatedStruct("the bytes end within a number") from None
+        return _signed(value)
+
+
+def _check_depth(depth: int) -> None:
+    if depth >= DEEPEST:
+        raise ValueError(f"more than {DEEPEST} values in each other")
+
+
+def _list_head(data: bytes, at: int) -> tuple[int, int, int]:
+    """Return the number of items of a list, their type, and the place of the first."""
+    head = data[at]
+    if head >> 4 < 15:
+        return head >> 4, head & 0x0F, at + 1
+    size, at = _number(data, at + 1)
+    return size, head & 0x0F, at
+
+
+def _number(data: bytes, at: int) -> tuple[int, int]:
+    """Return the number without a sign at a place, and the place after it."""
+    byte = data[at]
+    if byte < 0x80:
+        return byte, at + 1
+    value = byte & 0x7F
+    for shift in range(7, 7 * LONGEST_NUMBER, 7):
+        at += 1
+        byte = data[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at + 1
+    raise ValueError("a number of more than ten bytes")
+
+
+def _signed(value: int) -> int:
+    return (value >> 1) ^ -(value & 1)

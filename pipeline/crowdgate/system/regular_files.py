@@ -54,13 +54,27 @@ def plain_file(path: Path | str) -> Iterator[BufferedReader]:
 
     Raises OSError, also for other kinds of files, with their description as `strerror`.
     """
+    with os.fdopen(_opened(path), "rb") as file:
+        yield file
+
+
+@contextmanager
+def plain_descriptor(path: Path | str) -> Iterator[int]:
+    """Open a file as `plain_file` does, as a descriptor for `os.pread`."""
+    handle = _opened(path)
+    try:
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _opened(path: Path | str) -> int:
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
         raise OSError(errno.EINVAL, f"{_KINDS.get(stat.S_IFMT(mode), 'something else')}, not a regular file")
-    with os.fdopen(handle, "rb") as file:
-        yield file
+    return handle
 
 
 def read_bounded(file: BufferedReader, most: int) -> bytes:
