@@ -1,6 +1,7 @@
-"""Tables that no method of stated errors was tuned to: three public ones, and one from a model of its own.
+"""Tables that no method of stated errors was tuned to: three public ones and one from a model, twice.
 
-The choice was written down before anything was measured on them: columns, groups, bounds and budgets stand here.
+The choice was written down before anything was measured on them: columns, groups, bounds and budgets stand here. After
+the first four showed how to mend quantiles, four others were chosen, and measured after that change alone.
 Persons of public tables are made: neighbours in an order of the rows by public columns, one to eight rows a person.
 """
 
@@ -230,4 +231,63 @@ def visits() -> Held:
                 ("readmitted", 1), "1")  # fmt: skip
 
 
-TABLES = {"nist": nist, "census": census, "compas": compas, "visits": visits}
+def adult() -> Held:
+    """Return the people of Adult; the number is hours a week, of which nearly half are 40."""
+    table = _read("uci_adult_train_32561.csv.gz")
+    names = {"workclass": "work", "education": "education", "marital-status": "married", "occupation": "occupation",
+             "relationship": "relation", "race": "race", "sex": "sex", "native-country": "country",
+             "income-per-year": "income"}  # fmt: skip
+    columns = {new: _codes(table[old]) for old, new in names.items()}
+    columns["number"] = _number(table["hours-per-week"].astype(int).to_numpy().astype(float), 100)
+    order = [columns["country"], columns["race"], columns["relation"]]
+    return Held("adult", columns, ("income", "relation", "race", "sex"), "country",
+                ("occupation", "education", "work"), _persons(order, 5), ("income", 1), "0.5")  # fmt: skip
+
+
+def kdd() -> Held:
+    """Return every seventh person of Census-Income; the number is age, up to 100."""
+    table = pd.read_parquet(DATA / "census_income_kdd_299285.parquet")[::7]
+    names = {"sex": "sex", "education": "education", "marital_stat": "married", "major_industry_code": "industry",
+             "country_of_birth_self": "country", "citizenship": "citizen", "race": "race",
+             "income_gt_50k": "income"}  # fmt: skip
+    columns = {new: _codes(table[old].astype(str)) for old, new in names.items()}
+    columns["number"] = _number(table["age"].to_numpy().astype(float), 100)
+    order = [columns["country"], columns["married"], columns["education"]]
+    return Held("kdd", columns, ("sex", "married", "citizen", "race"), "country",
+                ("industry", "education", "married"), _persons(order, 6), ("income", 1), "1")  # fmt: skip
+
+
+def bank() -> Held:
+    """Return the customers of a bank; the number is the limit of credit, up to 40,000."""
+    table = _read("bankchurners_clean.csv.gz")
+    names = {"Attrition_Flag": "left", "Gender": "sex", "Education_Level": "education", "Marital_Status": "married",
+             "Income_Category": "income", "Card_Category": "card", "Dependent_count": "dependents",
+             "Months_on_book": "months", "Months_Inactive_12_mon": "idle"}  # fmt: skip
+    columns = {new: _codes(table[old]) for old, new in names.items()}
+    columns["number"] = _number(table["Credit_Limit"].astype(float).to_numpy(), 40_000)
+    order = [columns["income"], columns["education"], columns["married"]]
+    return Held("bank", columns, ("card", "education", "sex", "income"), "months",
+                ("months", "education", "card"), _persons(order, 7), ("left", 0), "1")  # fmt: skip
+
+
+def classes() -> Held:
+    """Return people of twelve latent classes, each with its own distribution of every column (Dirichlet); the number
+    is beta-distributed around the class's own mean; events of a person have its class."""
+    random = np.random.default_rng(8)
+    persons, sizes = 8000, {"kind": 3, "town": 9, "event": 2, "code": 25, "site": 80}
+    person = np.repeat(np.arange(persons), random.geometric(0.6, persons).clip(1, 10))
+    own = random.choice(12, persons, p=random.dirichlet(np.full(12, 0.7)))[person]
+    columns = {
+        name: (random.random((len(own), 1)) > random.dirichlet(np.full(size, 0.4), 12).cumsum(axis=1)[own]).sum(axis=1)
+        for name, size in sizes.items()
+    }
+    columns = {name: np.minimum(codes, sizes[name] - 1).astype(np.int64) for name, codes in columns.items()}
+    middle = random.uniform(0.1, 0.9, 12)[own]
+    columns["number"] = _number(random.beta(6 * middle, 6 * (1 - middle)), 1)
+    return Held("classes", columns, ("kind", "town", "event"), "site", ("code", "town", "kind"), person,
+                ("event", 1), "2")  # fmt: skip
+
+
+EARLIER = {"nist": nist, "census": census, "compas": compas, "visits": visits}
+"""The tables that showed how to mend quantiles."""
+TABLES = {"adult": adult, "kdd": kdd, "bank": bank, "classes": classes}
