@@ -24,10 +24,10 @@ from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean
+from tests.benchmarks import held_out_tables as tables
 from tests.benchmarks.coverage import numpy_noise
-from tests.benchmarks.held_out_tables import EARLIER, TABLES, Held, counted_persons, counted_rows, person_workload, workloads
 from tests.benchmarks.options import parse
-from tests.benchmarks.stated_errors import RELATIVE, STRATA, _truth
+from tests.benchmarks.stated_errors import RELATIVE, STRATA, truth
 
 RATE = Fraction(1, 4)
 """The rate of samples."""
@@ -64,19 +64,19 @@ def plan(items: Sequence[Item], contract: Contract, epsilon: str, beta: Fraction
     return mechanism
 
 
-def cases(held: Held, only: str) -> Iterator[tuple[str, DpTables, Mapping[str, Histogram]]]:
+def cases(held: tables.Held, only: str) -> Iterator[tuple[str, DpTables, Mapping[str, Histogram]]]:
     """Yield the name, the mechanism and the counted table of each workload."""
     contract = held.contract()
-    for name, items in workloads(held).items():
+    for name, items in tables.workloads(held).items():
         for beta in (Fraction(1), RATE) if name in SAMPLED else (Fraction(1),):
             title = name if beta == 1 else f"sample, {name}"
             if only in title:
                 mechanism = plan(items, contract, held.epsilon, beta)
-                yield title, mechanism, counted_rows(held, mechanism)
+                yield title, mechanism, tables.counted_rows(held, mechanism)
     if only in "persons":
         persons = held.persons()
-        mechanism = plan(person_workload(held), persons, held.epsilon, Fraction(1))
-        yield "persons", mechanism, counted_persons(held, mechanism, persons)
+        mechanism = plan(tables.person_workload(held), persons, held.epsilon, Fraction(1))
+        yield "persons", mechanism, tables.counted_persons(held, mechanism, persons)
 
 
 def measure(
@@ -89,7 +89,7 @@ def measure(
     for draw in range(draws):
         noisy = mechanism.protect(counted, coins, source)
         for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
-            true = _truth(mechanism, answer, own, exact)
+            true = truth(mechanism, answer, own, exact)
             for stratum, stated, off in _parts(title, mechanism, answer, own, true, found):
                 found.add(f"{title}: {stratum}", draw, stated, off)
 
@@ -102,31 +102,31 @@ def _parts(
         off = (answer.bins - true)[known] / bins
         yield f"quantiles, {bins} bins", answer.errors[known] / bins, off
         return
-    cells, off = answer.cells, answer.cells.value - true
-    trusted = cells.trustworthy
-    near = np.abs(off) <= float(RELATIVE) * np.abs(true)
     kind = "counts" if isinstance(answer.item, ContingencyTable) else type(answer.item).__name__.lower() + "s"
-    for at, group in enumerate((trusted, ~trusted & np.isfinite(off), ~trusted & np.isfinite(off) & (true != 0))):
+    cells, off = answer.cells, answer.cells.value - true
+    near, others = np.abs(off) <= float(RELATIVE) * np.abs(true), ~cells.trustworthy & np.isfinite(off)
+    for at, group in enumerate((cells.trustworthy, others, others & (true != 0))):
         found.within[f"{title}: {kind}"][at] += [int(near[group].sum()), int(group.sum())]
-    if isinstance(answer.item, Mean):
-        grid = mechanism.queries[own[0]].grid
-        assert grid is not None
-        size = float(grid.unit) * (grid.high - grid.low)
-        yield "means", (cells.error / size).ravel(), (off / size).ravel()
-        return
-    scale = cells.standard_error if kind == "counts" else np.sqrt(mechanism.laws[own[0]].variance)
+    scale = cells.standard_error if kind == "counts" else _scale(mechanism, answer, own)
     stated, occurring = (np.asarray(each / scale).ravel() for each in (cells.error, off))
     yield kind, stated, occurring
     if kind != "counts":
         return
-    names = list(answer.levels)
     for rule in ("any", "all", "count"):
-        if rule in names:
+        if rule in answer.levels:
             yield f"counts of {rule}", stated, occurring
-    size = (cells.value / cells.standard_error).ravel()
+    size: Floats = (cells.value / cells.standard_error).ravel()
     for name, low, high in STRATA:
-        inside: Bools = (size <= high) & (size > low) if high else size == 0
-        yield f"{'1-way' if len(names) == 1 else 'other'} counts, {name}", stated[inside], occurring[inside]
+        inside: Bools = np.asarray((size <= high) & (size > low) if high else size == 0)
+        yield f"{'1-way' if len(answer.levels) == 1 else 'other'} counts, {name}", stated[inside], occurring[inside]
+
+
+def _scale(mechanism: DpTables, answer: TableAnswer, own: Sequence[int]) -> float:
+    """Return the standard error of a sum, or the range of a mean."""
+    grid = mechanism.queries[own[0]].grid
+    assert grid is not None
+    whole = grid.high - grid.low if isinstance(answer.item, Mean) else mechanism.laws[own[0]].variance ** 0.5
+    return float(grid.unit) * whole
 
 
 def main() -> None:
@@ -135,11 +135,16 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=200, help="releases of each table")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="the workload")
-    parser.add_argument("--tables", nargs="*", default=list(TABLES), help="also " + ", ".join(EARLIER))
-    options = parse(parser, draws=1)
-    found = {name: Found() for name in options.tables}
+    parser.add_argument("--tables", nargs="*", default=list(tables.TABLES), help="also " + ", ".join(tables.EARLIER))
+    options = parse(parser, draws=1, tables=["classes"])
+    found = {}
     for at, name in enumerate(options.tables):
-        held = (EARLIER | TABLES)[name]()
+        try:
+            held = (tables.EARLIER | tables.TABLES)[name]()
+        except FileNotFoundError as missing:
+            print(f"left out: no {missing.filename}")
+            continue
+        found[name] = Found()
         for title, mechanism, counted in cases(held, options.only):
             measure(title, mechanism, counted, options.draws, options.seed + at, found[name])
     print(f"{'':40}" + "".join(f"{name:>22}" for name in (*found, "all")))
@@ -149,8 +154,9 @@ def main() -> None:
         print(f"{stratum:40}" + "".join(f"{one:6.2f} +-{two:5.3f}{cells:8}" for one, two, cells in parts))
     print("\nwithin a tenth: trustworthy cells, others, others that are not 0")
     for kind in dict.fromkeys(kind for each in found.values() for kind in each.within):
-        sums = [each.within[kind] for each in found.values()]
-        text = ["  ".join(f"{a / max(n, 1):.3f} of {n:<8}" for a, n in rows.tolist()) for rows in (*sums, sum(sums))]
+        rows = [each.within[kind] for each in found.values()]
+        both: list[Integers] = [*rows, np.asarray(sum(rows))]
+        text = ["  ".join(f"{a / max(n, 1):.3f} of {n:<8}" for a, n in each.tolist()) for each in both]
         print(f"{kind:30}" + " | ".join(text))
 
 

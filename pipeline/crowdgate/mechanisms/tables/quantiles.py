@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.arrays import Bools, Floats, Integers
-from crowdgate.mechanisms.tables.bin_tree import tree_estimates
+from crowdgate.mechanisms.tables.bin_tree import TreeEstimates, tree_estimates
 from crowdgate.mechanisms.tables.posterior import posterior
 from crowdgate.system import lazy_libraries
 
@@ -26,16 +26,11 @@ if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
 
 _Z95 = 1.959963984540054
-_OF_ERROR = 0.5
-"""The part of the standard error of the variance between groups that is added to it."""
-
-
-def quantile_bins(histogram: Floats, probability: Fraction) -> Integers:
-    """Return the bin along the last axis where the cumulated counts, none below 0, reach `probability` of all; -1 where
-    no counts remain."""
-    cumulated = np.cumsum(np.maximum(histogram, 0), axis=-1)
-    total = cumulated[..., -1:]
-    return np.where(total[..., 0] <= 0, -1, _first(cumulated >= float(probability) * total))
+FEW_ROWS = 3
+"""A quantile is stated where its group's noisy number of rows is at least this many standard errors. Below, there is
+little but the other groups to say what it is, and a group that differs from them would have it wrong."""
+_ROUNDS = 20
+"""Rounds in which the variance between groups is estimated."""
 
 
 def quantile_limits(drawn: Integers, probability: Fraction, law: Law, beta: Fraction) -> tuple[Integers, Integers]:
@@ -91,28 +86,37 @@ class KnownBins:
     parents: Sequence[Integers] = ()
 
     @cached_property
+    def _noise(self) -> TreeEstimates:
+        counts = [self.variances, *self.groups]
+        return tree_estimates(counts, counts, self.parents)
+
+    @cached_property
+    def all_rows(self) -> tuple[Floats, Floats]:
+        """The unbiased number of rows of each group, with its variance."""
+        return self.estimates.sum(axis=-1, keepdims=True), np.minimum(self._noise.total_variance, self.total)
+
+    @cached_property
     def rows(self) -> tuple[Floats, Floats]:
-        """The mean and the variance of the number of all rows of each group, given those of the others (`posterior`)."""
-        total = self.estimates.sum(axis=-1, keepdims=True)
-        variance = np.minimum(self.variances.sum(axis=-1, keepdims=True), self.total)
+        """The mean and the variance of the number of rows of each group, given those of the others (`posterior`)."""
+        total, variance = self.all_rows
         found = posterior(total.reshape(-1), variance.reshape(-1), np.maximum(total.reshape(-1), 0))
         return found.mean.reshape(total.shape), found.variance.reshape(total.shape)
 
     def balances(self, probability: Fraction, beta: Fraction) -> tuple[Floats, Floats]:
         """Return the unbiased balance of each bin, and the variance of its noise and of sampling."""
-        counts = [self.variances, *self.groups]
-        noise = tree_estimates(counts, counts, self.parents).balance_variance(float(probability), self.total)
+        noise = self._noise.balance_variance(float(probability), self.total)
         spread = noise + _coins(probability, beta) * self.rows[0]
         return _balances(self.estimates, probability)[0], np.maximum(spread, np.finfo(np.float64).tiny)
 
 
 def known_quantiles(known: KnownBins, probabilities: Sequence[Fraction], beta: Fraction) -> tuple[Integers, Floats]:
     """Return the bins of quantiles and their errors, along a last axis of probabilities: the medians of what is known
-    of the true bins, in the order of the probabilities; -1 with error NaN where the noisy counts add up to nothing."""
+    of the true bins, in the order of the probabilities; -1 with error NaN for groups of few rows (`FEW_ROWS`)."""
     found = [quantile_posterior(known, p, beta) for p in probabilities]
-    bins, order = np.stack([each.bins() for each in found], axis=-1), np.argsort(probabilities)
+    bins, order = np.stack([each.bins() for each in found], axis=-1), np.argsort([float(p) for p in probabilities])
     bins[..., order] = np.maximum.accumulate(bins[..., order], axis=-1)
-    bins[known.estimates.sum(axis=-1) <= 0] = -1
+    total, variance = (each[..., 0] for each in known.all_rows)
+    bins[total < np.maximum(1.0, FEW_ROWS * np.sqrt(variance))] = -1
     return bins, np.stack([each.errors(bins[..., at]) for at, each in enumerate(found)], axis=-1)
 
 
@@ -138,15 +142,22 @@ def quantile_posterior(known: KnownBins, probability: Fraction, beta: Fraction) 
 
     The true bin is at most j with the probability that the balance of j is at least 0, which is Normal around that of
     the unbiased counts: counts that are cut off at 0 would add rows to all bins that are empty, and move the quantiles
-    of small groups there. The shape of all groups is prior knowledge of each (`_with_other_groups`). Where
-    the probabilities fall, the greatest so far is taken.
+    of small groups there. The shape of all groups is prior knowledge of each (`_with_other_groups`). True balances
+    never fall (`_rising`); where the probabilities fall, the greatest so far is taken.
     """
     balance, spread = known.balances(probability, beta)
     if balance.size > balance.shape[-1]:
         balance, spread = _with_other_groups(known, balance, spread, probability, beta)
-    reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / np.sqrt(spread)), axis=-1)
+    reached = lazy_libraries.special.ndtr(_rising(balance) / np.sqrt(spread))
     reached[..., -1] = 1.0
-    return QuantilePosterior(reached)
+    return QuantilePosterior(np.maximum.accumulate(reached, axis=-1))
+
+
+def _rising(numbers: Floats) -> Floats:
+    """Return numbers that never fall along the last axis: means of the greatest so far and of the least from there on.
+    They are nearly as near as those of isotonic regression."""
+    least = np.minimum.accumulate(numbers[..., ::-1], axis=-1)[..., ::-1]
+    return np.asarray((np.maximum.accumulate(numbers, axis=-1) + least) / 2)
 
 
 def _with_other_groups(
@@ -157,9 +168,8 @@ def _with_other_groups(
 
     A group of n rows whose distribution function differs from that shape P by a random amount of variance g has a
     balance of mean n (P - p) and variance n^2 g + n P (1 - P); of n sampled rows, beta of the latter is the table's and
-    the rest the sample's. For each bin, g is estimated from what the balances of
-    all groups differ beyond their errors, with half of its own standard error added, as few groups say little. n is the
-    harmonic mean of the number of rows, to second order: the fewer there are, the less the other groups say.
+    the rest the sample's. n is the harmonic mean of the number of rows, to second order: the fewer there are, the less
+    the other groups say.
     """
     total, unknown = known.rows
     rows = np.maximum(total**3 / (np.square(total) + unknown), 0.5)
@@ -167,14 +177,21 @@ def _with_other_groups(
     others = known.estimates.sum(axis=groups) - known.estimates
     shape = np.clip(np.cumsum(others, axis=-1) / np.maximum(others.sum(axis=-1, keepdims=True), 1.0), 0, 1)
     expected, chance = rows * (shape - float(probability)), rows * shape * (1 - shape)
-    noise = spread + float(beta) * chance
-    beyond = np.square(balance - expected) - noise
-    weight = np.square(rows).sum()
-    between = np.maximum(beyond.sum(axis=groups) / weight, 0)
-    error = np.sqrt(2 * np.square(noise + np.square(rows) * between).sum(axis=groups)) / weight
-    prior = np.square(rows) * (between + _OF_ERROR * error) + float(beta) * chance
+    between = _between_groups(np.square(balance - expected), spread + float(beta) * chance, np.square(rows))
+    prior = np.square(rows) * between + float(beta) * chance
     share = spread / (spread + np.maximum(prior, np.finfo(np.float64).tiny))
     return balance + share * (expected - balance), np.maximum(spread * (1 - share), np.finfo(np.float64).tiny)
+
+
+def _between_groups(squares: Floats, noise: Floats, rows: Floats) -> Floats:
+    """Return the variance g between groups in each bin: that of maximum likelihood (by scoring) for Normal balances
+    with these `squares` of differences from the expected ones, and variances `noise` + `rows` g. `rows` are squared."""
+    groups = tuple(range(squares.ndim - 1))
+    found = np.full(squares.shape[-1], 1 / 12)
+    for _ in range(_ROUNDS):
+        weight = rows / np.square(noise + rows * found)
+        found = np.maximum((weight * (squares - noise)).sum(axis=groups) / (weight * rows).sum(axis=groups), 0)
+    return found
 
 
 def _balances(counts: Integers | Floats, probability: Fraction) -> tuple[Floats, Floats]:
