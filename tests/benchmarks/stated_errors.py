@@ -32,11 +32,11 @@ from crowdgate.histogram import Column, Records, scan
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
-from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles, Sum, all_ways
 from tests.benchmarks.coverage import numpy_noise
 from tests.benchmarks.options import parse
 from tests.benchmarks.table_errors import column
+from tests.mechanisms.tables.tables import quantile_bins
 from tests.reading import file_server
 
 RELATIVE = Fraction(1, 10)
@@ -46,13 +46,15 @@ STRATA = (("0", 0.0, 0.0), ("to 1", 0.0, 1.0), ("to 3", 1.0, 3.0), ("to 10", 3.0
 @dataclass(frozen=True)
 class Shape:
     """A kind of table: people, number of values by column, how uneven the values are (0: even), and epsilon. `alone`
-    means one table of all columns, without any other."""
+    means one table of all columns, without any other; `rate` is that of a sample. A shape with the column `any` is a
+    table of persons: `any`, `all` and `count` are made of a person's visits."""
 
     rows: int
     sizes: Mapping[str, int]
     uneven: float
     epsilon: str
     alone: bool = False
+    rate: Fraction = Fraction(1)
 
 
 SIZES = (("to 5", 0.0, 5.0), ("to 10", 5.0, 10.0), ("to 30", 10.0, 30.0), ("over 30", 30.0, np.inf))
@@ -60,6 +62,8 @@ SHAPES = {
     "dense": Shape(40_000, {"a": 3, "b": 5, "c": 4}, 0.2, "1"),
     "sparse": Shape(3_000, {"a": 25, "b": 18, "c": 6}, 0.5, "1"),
     "small groups": Shape(6_000, {"a": 40, "b": 3, "c": 7}, 0.15, "0.5"),
+    "sample": Shape(12_000, {"a": 12, "b": 6, "c": 4}, 0.2, "1", rate=Fraction(1, 4)),
+    "persons": Shape(5_000, {"a": 12, "any": 2, "all": 2, "count": 8, "c": 6}, 0.3, "0.5"),
     "one alone": Shape(3_000, {"a": 12, "b": 10, "c": 8}, 0.3, "1", alone=True),
 }
 
@@ -121,7 +125,7 @@ def planned(shape: Shape) -> DpTables:
     columns = (*(column(name, size) for name, size in shape.sizes.items()), number)
     contract = Contract("made", "1", "people", PrivacyUnit(), file_server(Path("x"), "csv"), columns)
     part = Part("mechanism", Fraction(shape.epsilon), Fraction(1, 10**6))
-    mechanism, findings = plan_dp_tables(items, contract, part, noise="gaussian", split="least-error")
+    mechanism, findings = plan_dp_tables(items, contract, part, noise="gaussian", beta=shape.rate, split="least-error")
     assert mechanism is not None, findings
     return mechanism
 
@@ -138,6 +142,11 @@ def people(shape: Shape, seed: int) -> Records:
         mixed = np.where(unseen < 0.5, random.choice(size, shape.rows, p=chances / chances.sum()),
                          random.choice(size, shape.rows, p=other / other.sum()))  # fmt: skip
         found[name] = Column(mixed.astype(np.int32))
+    if "any" in shape.sizes:
+        visits = 1 + random.poisson(random.gamma(1, random.uniform(0.3, 2), shape.rows))
+        ill = random.binomial(visits, random.uniform(0.05, 0.5) * (0.5 + unseen))
+        made = {"any": ill > 0, "all": ill == visits, "count": np.minimum(visits, shape.sizes["count"]) - 1}
+        found |= {name: Column(codes.astype(np.int32)) for name, codes in made.items()}
     place, width = random.uniform(5, 30), random.uniform(2, 10)
     of_group = random.normal(0, random.choice([0.0, 1.0, 4.0]), shape.sizes["a"])[found["a"].codes]
     numbers_of_rows = place + of_group + 10 * (unseen - 0.5) + width * (random.gamma(2, 1, shape.rows) - 2)
@@ -149,11 +158,13 @@ def measured(shape: Shape, seed: int, draws: int) -> Found:
     """Return the errors in some releases of one table."""
     mechanism, found = planned(shape), Found()
     counted = scan([people(shape, seed)], mechanism.views)
-    exact, source = mechanism.true_answers(counted), numpy_noise(np.random.default_rng(seed + 1))
+    random = np.random.default_rng(seed + 1)
+    exact, source = mechanism.true_answers(counted), numpy_noise(random)
+    coins = None if shape.rate == 1 else lambda sizes: random.binomial(sizes, float(shape.rate))
     for _ in range(draws):
-        noisy = mechanism.protect(counted, None, source)
+        noisy = mechanism.protect(counted, coins, source)
         for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
-            true = _truth(mechanism, answer, own, exact)
+            true = truth(mechanism, answer, own, exact)
             spread = mechanism.laws[own[-1]].variance
             for stratum, stated, off in _parts(answer, true, spread, found):
                 found.strata.setdefault((_kind(answer), stratum), Sums()).add(stated, off)
@@ -192,9 +203,10 @@ def _parts(
         found.within[at] += [int(near[group].sum()), int(group.sum())]
 
 
-def _truth(
+def truth(
     mechanism: DpTables, answer: TableAnswer | QuantileAnswer, own: Sequence[int], exact: Sequence[Integers]
 ) -> Any:
+    """Return what an answer says without noise; `exact` are the true answers of all queries."""
     grid = mechanism.queries[own[0]].grid
     if isinstance(answer, QuantileAnswer):
         axis = list(mechanism.queries[own[0]].levels).index(answer.item.column)
