@@ -11,7 +11,8 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values
-from crowdgate.review.templates.contract_draft import DraftColumn, draft_contract
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.sources.table_header import CellType
@@ -352,7 +353,7 @@ def test_labelled_ends_of_a_scale_are_left_to_decide(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", ["trust"])
     book = write_csv(tmp_path / "b.csv", ["Name", "Values"], ["trust", "0=none; 10=full (all)"])
     text = draft_contract(read_draft_source(table, tmp_path, header_line=True, codebook=book), "t")
-    assert "or from and to; by the codebook b.csv: 0 = none; 10 = full [all])" in text
+    assert "; the codebook b.csv, row 2, says: 0 = none; 10 = full [all])" in text
     assert "who fixed" not in text
 
 

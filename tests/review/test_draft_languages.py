@@ -277,7 +277,7 @@ def test_the_tenth_edition_of_the_icd_needs_no_decision(tmp_path: Path) -> None:
     diagnosis, _, older = text.partition("name: old")
     assert "{property: classification, value: icd-10}\n          - {property: firstCharacters, value: 3}" in diagnosis
     assert "CHANGE (each value" not in diagnosis
-    assert "CHANGE (each value that can be, or classification, value: icd-9" in older
+    assert "CHANGE (in place of domain and its value write classification, value: icd-9 for codes" in older
 
 
 def test_a_letter_of_a_code_of_the_icd_is_no_code(tmp_path: Path) -> None:

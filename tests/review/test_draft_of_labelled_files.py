@@ -79,6 +79,6 @@ def test_labels_of_the_ends_of_a_scale_are_no_values(tmp_path: Path) -> None:
     pyreadstat.write_sav(pd.DataFrame({"trust": [3.0], "sex": [1.0]}), path, variable_value_labels=labels)
     source = read_draft_source(path, tmp_path)
     trust, sex = source.columns
-    assert "or from and to; by the variables of t.sav: 0 = No trust; 10 = Full trust)" in draft_contract(source, "t")
+    assert "; the variables of t.sav says: 0 = No trust; 10 = Full trust)" in draft_contract(source, "t")
     assert (trust.values, trust.missing, trust.unread) == ((), ("99",), "0 = No trust; 10 = Full trust")
     assert [code for code, _ in sex.values] == ["1", "2", "9"]

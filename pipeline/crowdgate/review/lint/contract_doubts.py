@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.models import quoted_value
+from crowdgate.documents.yaml_scalars import quoted
 from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.domain import parse_number
 from crowdgate.number_text import exact_text
@@ -27,6 +28,14 @@ _NUMBER_IN_WORDS = re.compile(r"\d\S*\s+\S*[^\W\d]|[^\W\d]\S*\s+-?\d")
 """A number beside a word."""
 _CODE_AND_LABEL = re.compile(r"([+-]?\d{1,6}|[^\W\d_]{1,3})\s*(?:=\s*|:\s+|[-\u2013](?:\s+|(?=[^\W\d_])))(\S.*)")
 """A text such as `1 = Male`, `M: Male`, `1 - Male` or `1-Male`; an interval such as 10-19 is none."""
+
+
+MOST_NAMED = 40
+"""The greatest number of columns that a warning names."""
+_GUESSED = re.compile(
+    r"^ *- (?:\{)?name: (?P<name>\"(?:[^\"\\]|\\.)*\"|[^\",#\n]*?)(?: *,.*\})? +# role (?P<mark>guessed|unknown)", re.M
+)
+"""The line of a column with the comment of a draft that its role is guessed, or unknown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +210,22 @@ def unstated_rows(text: ContractText) -> Iterator[Doubt]:
         yield at, f"{words} the most rows of a person that you need, or 1"
 
 
+def guessed_roles(text: ContractText) -> Iterator[Doubt]:
+    """Yield one warning for all columns whose comment, as drafts write it, says that their role is guessed or unknown."""
+    marks = {found["name"]: found["mark"] for found in text.document.text.find(_GUESSED)}
+    columns = [each["name"] for each in text.value(("schema", 0, "properties"))]
+    named = [f"{each} ({mark})" for each in columns if (mark := marks.get(quoted(each)))]
+    if named:
+        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
+        words = f"privacyRole as a draft guessed it: {', '.join(named[:MOST_NAMED])}{more}. Unknown is quasi-identifier"
+        then = "Correct those that do not fit, then replace `role guessed` and `role unknown` by `role checked`"
+        yield ("schema", 0, "properties"), f"{words}. {then}"
+
+
 DOUBTS: dict[str, Callable[[ContractText], Iterator[Doubt]]] = {
     "CG232": unstated_forms,
     "CG233": doubtful_domains,
     "CG234": unstated_rows,
+    "CG235": guessed_roles,
 }
 """The rules of these warnings by their codes."""

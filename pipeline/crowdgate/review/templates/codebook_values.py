@@ -9,7 +9,7 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import run_entries
-from crowdgate.review.templates.contract_draft import Values
+from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,

@@ -43,9 +43,19 @@ ROLES = {
 STOCK = {
     "icd10": "icd-10", "icd": "icd-10", "icd9": "icd-9", "isced": "isced-2011", "isco": "isco-08", "nace": "nace-2",
     "cid10": "icd-10", "cie10": "icd-10", "cim10": "icd-10", "country": "iso-3166", "nationality": "iso-3166",
-    "citizenship": "iso-3166",
+    "citizenship": "iso-3166", "pays": "iso-3166", "pais": "iso-3166", "paese": "iso-3166", "nationalite": "iso-3166",
+    "nacionalidad": "iso-3166", "nacionalidade": "iso-3166", "staatsangehorigkeit": "iso-3166",
+    "nationalitat": "iso-3166", "geburtsland": "iso-3166", "herkunftsland": "iso-3166", "geboorteland": "iso-3166",
+    "nationaliteit": "iso-3166", "fodelseland": "iso-3166", "medborgarskap": "iso-3166",
+    "statsborgerskap": "iso-3166", "obywatelstwo": "iso-3166", "cittadinanza": "iso-3166",
 }  # fmt: skip
 """The words in names of columns that suggest a stock classification."""
+PLACES = {
+    "zip", "zipcode", "postcode", "postal", "postleitzahl", "plz", "municipality", "municipio", "comune", "kommune",
+    "commune", "gemeinde", "gemeente", "gmina", "obec", "okres", "kunta", "concelho", "freguesia", "parish", "county",
+    "district", "distrito", "provincia", "province", "canton", "wohnort", "tract", "puma",
+}  # fmt: skip
+"""The words for places that have too many codes for a line."""
 ICD_10 = {"icd10", "cid10", "cie10", "cim10"}
 """The words for the tenth edition of the ICD, whose first three characters are a category in each country."""
 PARTS_OF_CODES = {

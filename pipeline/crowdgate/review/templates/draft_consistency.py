@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from crowdgate.contracts.domains import code_fault, label_fault
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.contract_draft import DraftColumn, Values, published_labels
+from crowdgate.review.templates.draft_column import DraftColumn, Values
+from crowdgate.review.templates.draft_domain import published_labels
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.sources.table_header import CellType

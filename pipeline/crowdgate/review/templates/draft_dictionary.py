@@ -29,11 +29,12 @@ from crowdgate.review.templates.codebook_values import (
     whole_range,
     without_scale,
 )
-from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
 from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
+from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
+from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -123,6 +124,10 @@ class Dictionary:
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
+    def without_rows(self) -> "Dictionary":
+        """Return the same without the numbers of rows, where the codebook is no table."""
+        return replace(self, columns=tuple(replace(each, row=0) for each in self.columns))
+
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
         lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
@@ -148,11 +153,13 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     groups: dict[str, list[Row]] = {}
     references: dict[str, tuple[str, ...]] = {}
     name = ""
-    for cells, row in _with_lengths(rows[at + 1 :], known):
+    first: dict[str, int] = {}
+    for number, cells, row in _with_lengths(rows, at + 1, known):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
         references.setdefault(name, _references(cells, known))
-    described = {each.name: each for own in groups.items() for each in _columns(*own)}
+        first.setdefault(name, number)
+    described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
     shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
     used = tuple(name for place, name in shown.items() if place in known.values())
@@ -168,20 +175,22 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
 
 
 def _with_lengths(
-    rows: Sequence[Sequence[str]], known: Mapping[str, int]
-) -> Iterator[tuple[Sequence[str], dict[str, str]]]:
-    """Yield each row that is not empty, and its cells under known headings. Their lengths become part of their types
-    if some are written with decimals, `10.2`: only then is one without them of whole numbers.
+    rows: Sequence[Sequence[str]], start: int, known: Mapping[str, int]
+) -> Iterator[tuple[int, Sequence[str], dict[str, str]]]:
+    """Yield the number, from 1, of each row from `start` on that is not empty, the row, and its cells under known
+    headings. Their lengths become part of their types if some are written with decimals, `10.2`: only then is one
+    without them of whole numbers.
     """
-    filled = [each for each in rows if any(cell.strip() for cell in each)]
-    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for cells in filled]
+    numbered = enumerate(rows[start:], start + 1)
+    filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
+    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for _, cells in filled]
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
             is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
                 r"[\d.,]+", row.get("length", "")
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
-    yield from zip(filled, found, strict=True)
+    yield from ((number, cells, row) for (number, cells), row in zip(filled, found, strict=True))
 
 
 def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
@@ -225,6 +234,7 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
         description=first.description or other.description, values=listed.values, bounds=listed.bounds,
         unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])), bottom=listed.bottom,
+        step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
         role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
@@ -250,6 +260,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
         )
     listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
+    if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
+        listed = _without_brackets(listed)
     words = [first.get(key, "") for key in (*_WORDS, "values")]
     top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
@@ -266,7 +278,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
-        bottom=bottom, unread_role=_unread_role(first),
+        bottom=bottom, unread_role=_unread_role(first), step=listed.step,
     )  # fmt: skip
     if kind == "checkbox":
         for code, choice in listed.values:
@@ -290,6 +302,12 @@ def _codes_of_range(listed: ListedValues) -> ListedValues:
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))
     return replace(listed, values=values, bounds=None) if values else listed
+
+
+def _without_brackets(listed: ListedValues) -> ListedValues:
+    """Return brackets, which no numbers are, as unread: `Less than $10,000`. Others are unchanged."""
+    texts = [code for code, label in listed.values if not label]
+    return replace(listed, values=(), unread="; ".join(texts)) if are_brackets(texts) else listed
 
 
 def _unread_role(row: Row) -> str:

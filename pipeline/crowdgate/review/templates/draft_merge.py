@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from crowdgate.contracts.cell_form import COMMA, ISO
-from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, cannot_draft
+from crowdgate.review.templates.draft_column import DraftColumn, DraftSource, cannot_draft
 from crowdgate.sources.table_header import CellType
 
 

@@ -16,9 +16,9 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
-from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
+from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
     Dictionary,
@@ -143,7 +143,9 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
-    return replace(read_dictionary(path, rows, names), encoding=encoding)
+    found = read_dictionary(path, rows, names)
+    is_table = end != ".txt" or rows == dictionary_rows(text, path)
+    return replace(found if is_table else found.without_rows(), encoding=encoding)
 
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
@@ -173,10 +175,10 @@ def _lacks_form(column: DraftColumn) -> bool:
 
 def _markdown_dictionary(path: Path, text: str, sheets: Sequence[Sheet], names: Sequence[str]) -> Dictionary:
     if not any(is_dictionary(rows, names) for _, rows in sheets) and (rows := section_rows(text, names)):
-        return read_dictionary(path, rows, names)
+        return read_dictionary(path, rows, names).without_rows()
     if not sheets:
         raise cannot_draft(path, "no table in Markdown", "a table with lines of cells: `| variable | label | values |`")
-    return read_sheets(path, sheets, names)
+    return read_sheets(path, sheets, names).without_rows()
 
 
 def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:

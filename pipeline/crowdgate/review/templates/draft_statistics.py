@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from crowdgate.review.templates.codebook_values import ListedValues, bare_label, special_codes, without_scale
-from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource
+from crowdgate.review.templates.draft_column import DraftColumn, DraftSource
 from crowdgate.review.templates.draft_consistency import with_named_ends
 from crowdgate.review.templates.stated_roles import role_in_brackets
 from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables

@@ -20,7 +20,8 @@ _WORDS = (
 )
 _STEP = re.compile(
     rf"(?P<range>.*?\S)[\s,;(]+(?:(?:(?:in|by|en|em|i|par|mit|met|med|con|only|nur)\s+)*(?:{_WORDS}){_OF}|by"
-    rf"|rounded to (?:the )?nearest)\s*[:=]?\s*[$£€]?(?P<step>\d{{1,9}}(?:[.,]\d{{1,4}})?)(?:\s*(?:%|[^\W\d]{{1,10}}))?\)?",
+    rf"|rounded to (?:the )?nearest)\s*[:=]?\s*[$£€]?(?P<step>\d{{1,9}}(?:[.,]\d{{1,4}})?)"
+    r"(?:\s*(?:%|[^\W\d]{1,10}))?\)?",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -58,4 +59,4 @@ def is_step_of(bounds: tuple[str, str] | None, step: str) -> bool:
     """Return whether a range of numbers has a whole number of steps."""
     size = parse_number(step)
     low, high = map(parse_number, bounds or ("", ""))
-    return bool(size) and low is not None and high is not None and (high - low) % size == 0
+    return size is not None and size > 0 and low is not None and high is not None and (high - low) % size == 0

@@ -12,7 +12,8 @@ _UNIT = r"(?:\s?(?:%|[kKmM]\b|[^\W\d]{1,10}\.?|[$£€]))?"
 _AMOUNT = rf"{_CURRENCY}?\s?(?:{_NUMBER}){_UNIT}"
 _LESS = (
     r"(?:less than|under|below|up to|<=?|≤|fewer than|unter|weniger als|bis(?: zu)?|moins de|jusqu'à|menos de|hasta"
-    r"|até|abaixo de|fino a|meno di|minder dan|tot|mindre (?:enn|än|end)|højst|høyst|poniżej|mniej niż|do|méně než|alle)"
+    r"|até|abaixo de|fino a|meno di|minder dan|tot|mindre (?:enn|än|end)|højst|høyst|poniżej|mniej niż|do"
+    r"|méně než|alle)"
 )
 _MORE = (
     r"(?:more than|over|above|>=?|≥|at least|mehr als|über|ab|mindestens|plus de|más de|mais de|acima de|oltre|più di"
@@ -33,8 +34,8 @@ LEAST_PLAIN = 3
 
 
 def are_brackets(entries: Sequence[str]) -> bool:
-    """Return whether all entries are brackets of ascending numbers, and can be no codes with labels: one has an open end
-    or a unit.
+    """Return whether all entries are brackets of ascending numbers, and no codes with labels: one has an open end or a
+    unit.
     """
     opened = [each for each in entries if _START.fullmatch(each) or _END.fullmatch(each)]
     ranged = [each for each in entries if each not in opened and _RANGE.fullmatch(each)]
@@ -45,7 +46,9 @@ def are_brackets(entries: Sequence[str]) -> bool:
 
 
 def _ascend(entries: Sequence[str]) -> bool:
-    numbers = [number for each in entries for text in re.findall(_NUMBER, each) if (number := _number(text)) is not None]
+    numbers = [
+        number for each in entries for text in re.findall(_NUMBER, each) if (number := _number(text)) is not None
+    ]
     return numbers == sorted(numbers) and len({*entries}) == len(entries)
 
 
