@@ -211,7 +211,7 @@ def unstated_rows(text: ContractText) -> Iterator[Doubt]:
 
 
 def guessed_roles(text: ContractText) -> Iterator[Doubt]:
-    """Yield one warning for all columns whose comment, as drafts write it, says that their role is guessed or unknown."""
+    """Yield one warning for all columns whose comments, as drafts write them, say that roles are guessed or unknown."""
     marks = {found["name"]: found["mark"] for found in text.document.text.find(_GUESSED)}
     columns = [each["name"] for each in text.value(("schema", 0, "properties"))]
     named = [f"{each} ({mark})" for each in columns if (mark := marks.get(quoted(each)))]

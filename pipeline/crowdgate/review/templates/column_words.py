@@ -25,7 +25,7 @@ ROLES = {
         "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension", "asthma", "diagnose", "krankheit",
         "raucher", "einkommen", "revenu", "ingreso", "ingresos", "renda", "reddito", "inkomen", "fumatore", "fumador",
         "inkomst", "inntekt", "diagnostico", "diagnosi", "diagnostic", "cid10", "cie10", "cim10", "lohn", "salario",
-        "salaire", "dochod", "dochody", "wynagrodzenie", "zarobki",
+        "salaire", "tulot", "dochod", "dochody", "wynagrodzenie", "zarobki",
     ),
     Role.QUASI_IDENTIFIER: (
         "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode", "postal",
@@ -36,7 +36,10 @@ ROLES = {
         "isced", "isco", "nace", "geschlecht", "alter", "geburtsdatum", "aufnahmedatum", "entlassdatum", "beruf",
         "familienstand", "wohnort", "bundesland", "sexe", "sexo", "sesso", "geslacht", "kon", "kjonn", "leeftijd",
         "edad", "idade", "eta", "alder", "plec", "nascita", "nacimiento", "nascimento", "naissance", "comune",
-        "municipio", "kommune",
+        "municipio", "kommune", "pays", "pais", "paese", "nationalite", "nacionalidad", "nacionalidade",
+        "staatsangehorigkeit", "nationalitat", "geburtsland", "herkunftsland", "geboorteland", "nationaliteit",
+        "fodelseland", "medborgarskap", "statsborgerskap", "obywatelstwo", "cittadinanza", "gemeinde", "gemeente",
+        "commune", "gmina", "kunta", "concelho", "freguesia", "parish", "okres", "provincia", "canton", "postleitzahl",
     ),
 }  # fmt: skip
 """The words in names of columns that suggest a role, in order of precedence."""
@@ -101,7 +104,7 @@ _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
-AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek"}
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika"}
 """The words for ages."""
 NO_YEARS = {
     "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",

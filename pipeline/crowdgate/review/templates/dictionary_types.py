@@ -8,6 +8,7 @@ from crowdgate.sources.table_header import CellType
 
 _WORDS = {
     CellType.WHOLE: (
+        "kokonaisluku", "整数",
         "integer", "int", "whole number", "whole numbers", "whole", "smallint", "bigint", "tinyint", "slider", "count",
         "ganzzahl", "ganze zahl", "ganzzahlig", "entier", "nombre entier", "numérique entier", "entero",
         "número entero", "numérico entero", "intero", "numero intero", "numerico intero", "inteiro", "número inteiro",
@@ -15,6 +16,7 @@ _WORDS = {
         "liczba całkowita", "całkowita", "liczba naturalna", "celé číslo", "celočíselný", "celočíselná",
     ),
     CellType.NUMBER: (
+        "desimaaliluku", "numeerinen", "luku", "小数", "数値",
         "number", "numeric", "numerical", "decimal", "float", "double", "real", "n", "num", "continuous", "calc",
         "money", "currency", "amount", "dezimalzahl", "kommazahl", "numerisch", "dezimal", "zahl", "gleitkommazahl",
         "betrag", "fließkommazahl", "décimal", "numérique", "réel", "nombre", "nombre décimal", "montant", "numérico",
@@ -25,7 +27,7 @@ _WORDS = {
         "rzeczywista", "kwota", "číslo", "desetinné číslo", "reálné číslo", "číselný", "číselná", "numerický", "částka",
     ),
     CellType.DAY: (
-        "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
+        "päivämäärä", "日付", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
     ),
     CellType.MOMENT: (
         "zeitpunkt", "datetime", "timestamp", "date time", "date and time", "data i czas", "datum a čas",

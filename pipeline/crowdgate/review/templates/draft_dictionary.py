@@ -137,7 +137,8 @@ class Dictionary:
             else ""
         )
         lost = f"; so lost: {', '.join(self.lost)}" if self.lost else ""
-        return f"{read}headings used: {used}; ignored: {ignored}{lost}{lists}"
+        headings = f"headings used: {used}; ignored: {ignored}{lost}{lists}" if self.used else "labels of a program"
+        return f"{read}{headings}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:

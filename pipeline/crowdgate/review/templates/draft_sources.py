@@ -28,7 +28,10 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
+from crowdgate.review.templates.label_statements import PROGRAMS, read_statements
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -53,6 +56,19 @@ _TYPES = {
     "timestamp": CellType.MOMENT, "time": CellType.TIME, "string": CellType.TEXT,
 }  # fmt: skip
 """The types of cells by logical type of the Open Data Contract Standard."""
+
+
+CODEBOOKS = (
+    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a DDI codebook (.xml), labels in a file (.sav, .dta) or a "
+    "program (.do, .sas, .sps), a schema (.json), a contract or a schema.yml of dbt (.yaml)"
+)
+"""The forms of codebooks, in words."""
+_TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
+_INSTEAD = {
+    ".sql": "a .csv with the headings variable, type, description and values, as from information_schema; else ",
+    **dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT),
+}
+"""What to give in place of other forms."""
 
 
 def read_draft_source(
@@ -129,7 +145,7 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
+    if end in (".csv", ".tsv", ".txt", ".md", *PROGRAMS, *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
     return with_codebook(table, path, _codebook_columns(path, names))
@@ -140,6 +156,8 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         return read_sheets(path, _sheets(path, own_sheet), names)
     text, encoding = dictionary_text(path)
+    if end in PROGRAMS:
+        return replace(read_statements(path, text, names), encoding=encoding)
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
@@ -153,7 +171,7 @@ def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows
-    if sections := section_rows(with_points(text, names), names):
+    if sections := section_rows(with_points(with_code_points(text), names), names):
         return sections
     expected = "lines that begin with the name of a column, with its codes on indented lines below"
     raise cannot_draft(path, "no variables of the table", expected)
@@ -188,10 +206,12 @@ def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ..
     if reader in (_codebook, _statistics):
         return _read(path, reader, path.name, "").columns
     if reader is _contract:
-        return _nearest_table(path, names)
-    dictionaries = "a data dictionary (.csv, .tsv, .txt, .xlsx, .md)"
-    expected = f"{dictionaries}, a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
-    raise cannot_draft(path, "no codebook", expected)
+        data = read_document(path).data
+        is_dbt = isinstance(data, dict) and not {"models", "seeds", "snapshots", "sources"}.isdisjoint(data)
+        return dbt_columns(path, data, names) if is_dbt else _nearest_table(path, names)
+    if end == ".json":
+        return json_columns(path, names)
+    raise cannot_draft(path, "no codebook", f"{_INSTEAD.get(end, '')}{CODEBOOKS}")
 
 
 def _sheet_names(path: Path) -> Sequence[str]:

@@ -15,7 +15,7 @@ MORE_WORDS = rf"\b{_OR}\s+{_MORE}\b"
 """The words behind a number that stands for all greater ones: `or more`."""
 _OPEN = re.compile(
     rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno"
-    rf"|minst|mindst|co najmniej|alespoň)\s|\btop-?coded\b",
+    rf"|minst|mindst|co najmniej|alespoň|vähintään)\s|\btop-?coded\b|\b(?:tai (?:enemmän|vanhempi|yli))\b|\d\D?以上",
     re.IGNORECASE,
 )
 _LESS = re.compile(

@@ -21,6 +21,8 @@ _UNKNOWN = (
     r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukendt|ukjent|okän[dt]?|ikke (be)?svare?t",
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
+    r"ei (tietoa|vastausta|ilmoitettu|osaa sanoa|halua vastata)|en osaa sanoa|tuntematon|puuttu(u|va)( tieto)?",
+    r"不明|無回答|未回答|わからない|欠損値?|不詳",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
     r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
     r"(donnée|valeur) manquante",
@@ -35,6 +37,7 @@ _NOT_APPLICABLE = (
     r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)",
     r"non (fait|effectuée?|réalisée?|mesurée?|eseguit[oa]|effettuat[oa])|n(o|ão) (realizad[oa]|efetuad[oa]|hech[oa])",
     r"niet (gedaan|uitgevoerd|gemeten|afgenomen)|(ej|inte) (utför[dt]|gjor[dt]|mätt?)|nie (wykonano|badano)",
+    r"ei koske|非該当",
     r"ikke (utført|udført|målt)|neprovedeno",
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )
