@@ -60,7 +60,7 @@ def problems_of(folder: Path, text: str) -> list[Problem]:
 
 
 LEFT = re.compile(r'"CHANGE \((?:each value|in place of|the least).*\)"')
-"""What a draft leaves to decide of a domain."""
+"""The text of a domain that is left to decide."""
 
 
 def decided(text: str, *domains: str, edits: Sequence[tuple[str, str]] = ()) -> str:

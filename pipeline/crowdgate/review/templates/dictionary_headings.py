@@ -76,9 +76,13 @@ _WORDS = {
             r"|personal data|dat[io] personal[ei]s?|données personnelles|persoonsgegevens|dane osobowe|osobní údaj\w*",
         )
     ),
-    "missing": r"puuttu\w+|欠損値?|欠測値?"
-    r"|missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*"
-    r"|chyb\w*|null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+    "missing": "|".join(
+        (
+            r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*|chyb\w*",
+            r"null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+            r"puuttu\w+|欠損値?|欠測値?",
+        )
+    ),
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
     r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"

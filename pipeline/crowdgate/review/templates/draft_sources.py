@@ -68,7 +68,7 @@ _INSTEAD = {
     ".sql": "a .csv with the headings variable, type, description and values, as from information_schema; else ",
     **dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT),
 }
-"""What to give in place of other forms."""
+"""The advice on other forms of files."""
 
 
 def read_draft_source(

@@ -13,9 +13,11 @@ _MORE = (
 )
 MORE_WORDS = rf"\b{_OR}\s+{_MORE}\b"
 """The words behind a number that stands for all greater ones: `or more`."""
+_AT_LEAST = (
+    r"(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno|minst|mindst|co najmniej|alespoň|vähintään)"
+)
 _OPEN = re.compile(
-    rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno"
-    rf"|minst|mindst|co najmniej|alespoň|vähintään)\s|\btop-?coded\b|\b(?:tai (?:enemmän|vanhempi|yli))\b|\d\D?以上",
+    rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b{_AT_LEAST}\s|\btop-?coded\b|\btai (?:enemmän|vanhempi|yli)\b|\d\D?以上",
     re.IGNORECASE,
 )
 _LESS = re.compile(

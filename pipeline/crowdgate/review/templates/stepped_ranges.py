@@ -18,9 +18,10 @@ _WORDS = (
     r"steps?|increments?|intervals?|multiples?|schritte?n?|schrittweite|vielfache[sn]?|pas|pasos?|passos?|passi|steg"
     r"|trin|stappen|veelvoud(?:en)?|múltiplos?|multipli|multip(?:el|lar)|krok\w*|násobk\w*|wielokrotno\w*"
 )
+_IN = r"(?:(?:in|by|en|em|i|par|mit|met|med|con|only|nur)\s+)*"
 _STEP = re.compile(
-    rf"(?P<range>.*?\S)[\s,;(]+(?:(?:(?:in|by|en|em|i|par|mit|met|med|con|only|nur)\s+)*(?:{_WORDS}){_OF}|by"
-    rf"|rounded to (?:the )?nearest)\s*[:=]?\s*[$£€]?(?P<step>\d{{1,9}}(?:[.,]\d{{1,4}})?)"
+    rf"(?P<range>.*?\S)[\s,;(]+(?:{_IN}(?:{_WORDS}){_OF}|by|rounded to (?:the )?nearest)"
+    r"\s*[:=]?\s*[$£€]?(?P<step>\d{1,9}(?:[.,]\d{1,4})?)"
     r"(?:\s*(?:%|[^\W\d]{1,10}))?\)?",
     re.IGNORECASE | re.DOTALL,
 )

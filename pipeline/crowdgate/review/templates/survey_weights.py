@@ -10,23 +10,29 @@ _NAME = re.compile(
     r"|(?:samp(?:le)?|pers(?:on)?|design|anal(?:ysis)?|survey|hh|household|psp|d|p)_?w(?:eight|ght|gt)s?"
 )
 """The names that many surveys give to their weights."""
+_KINDS = (
+    r"sampl\w+|survey|persons?|household|final|design|analys[ie]s|analytic\w*|replicate|calibrat\w+|annual|base|mec|exam",
+    r"population|post-?strat\w*|longitudinal|cross-?sectional|interview|non-?response|expansion|probability|jackknife|brr",
+)
+"""The words before `weight` that say which weight of a survey it is."""
 _PHRASE = re.compile(
-    r"\b(?:sampl\w+|survey|person|persons|household|final|design|analys[ie]s|analytic\w*|replicate|calibrat\w+|annual|base"
-    r"|population|post-?strat\w*|longitudinal|cross-?sectional|interview|mec|exam|non-?response|expansion|probability"
-    r"|jackknife|bootstrap|brr)\W+(?:\w+\W+){0,2}weight(?:s|ing)?\b"
-    r"|\bweight(?:s|ing)?\W+(?:factor|variable|coefficient|for (?:analys|estimat|population))"
-    r"|\b(?:expansion|inflation|raising|grossing(?:-up)?|elevation) factors?\b|\bpondera\w+|\bponderi\w+"
-    r"|\bfa[ck]?t\w*\W+(?:de |d )?(?:expans\w*|elevaci\w*|extrapol\w*|ponder\w*|redress\w*)"
-    r"|\bcoefficient\w*\W+(?:de |di |d )?(?:ponder\w*|riport\w*|redress\w*|extrapol\w*)"
-    r"|\bpeso (?:\w+ )*com calibra|\bpeso (?:amostral|muestral|campionari\w*|de (?:la )?(?:muestra|amostra)|final de)"
-    r"|\b(?:hochrechnung|gewichtung|gewichts?)s?-?faktor\w*|\b\w*(?:gewichtung|hochrechnung)\w*"
-    r"|\bwe(?:e|gings)?gfactor\w*|\bwegingsfactor\w*|\bwagi? (?:analit|prob|osob|gospod)\w*|\bpainokerroin\w*"
-    r"|\b(?:skattnings?|urvals?|kalibrerings?|uppraknings?|opregnings?|oppblasings?)?-?(?:vikt|vaegt|vekt)(?:faktor)\w*"
-    r"|\buppraknings\w+|\bopregning\w+|\boppblasing\w+|\bvah[ay] (?:osob|domac|vyberov)\w*"
+    "|".join(
+        (
+            rf"\b(?:{'|'.join(_KINDS)})\W+(?:\w+\W+){{0,2}}weight(?:s|ing)?\b",
+            r"\bweight(?:s|ing)?\W+(?:factor|variable|coefficient|for (?:analys|estimat|population))",
+            r"\b(?:expansion|inflation|raising|grossing(?:-up)?|elevation) factors?\b|\bpondera\w+|\bponderi\w+",
+            r"\bfa[ck]?t\w*\W+(?:de |d )?(?:expans\w*|elevaci\w*|extrapol\w*|ponder\w*|redress\w*)",
+            r"\bcoefficient\w*\W+(?:de |di |d )?(?:ponder\w*|riport\w*|redress\w*|extrapol\w*)",
+            r"\bpeso (?:(?:\w+ )*com calibra|amostral|muestral|campionari|de (?:la )?(?:muestra|amostra)|final de)",
+            r"\b(?:hochrechnung|gewichtung|gewichts?)s?-?faktor|\w*(?:gewichtung|hochrechnung)|\bwe(?:e|ging)s?gfactor",
+            r"\bwegingsfactor|\bweegfactor|\bwagi? (?:analit|prob|osob|gospod)|\bpainokerroin",
+            r"\b\w*(?:vikt|vaegt|vekt)faktor|\buppraknings|\bopregning|\boppblasing|\bvah[ay] (?:osob|domac|vyberov)",
+        )
+    )
 )
 _BODY = re.compile(
-    r"\b(?:kg|kgs|kilo\w*|lbs?|pounds?|grams?|gram|grammes?|ounces|stone|body|birth|bmi|corp\w*|korper\w*|geburts\w*"
-    r"|naissance|nascimento|nacer|baby|self-?reported|height|measured|current|without clothes)\b"
+    r"\b(?:kg|kgs|kilo\w*|lbs?|pounds?|grams?|grammes?|ounces|stone|body|birth|bmi|corp\w*|korper\w*|geburts\w*|infant"
+    r"|naissance|nascimento|nacer|baby|child|self-?reported|height)\b"
 )
 
 

@@ -10,15 +10,15 @@ _CURRENCY = r"(?:[$£€¥]|R\$|USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN)"
 _NUMBER = r"\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+|\d+(?:[.,]\d+)?"
 _UNIT = r"(?:\s?(?:%|[kKmM]\b|[^\W\d]{1,10}\.?|[$£€]))?"
 _AMOUNT = rf"{_CURRENCY}?\s?(?:{_NUMBER}){_UNIT}"
-_LESS = (
-    r"(?:less than|under|below|up to|<=?|≤|fewer than|unter|weniger als|bis(?: zu)?|moins de|jusqu'à|menos de|hasta"
-    r"|até|abaixo de|fino a|meno di|minder dan|tot|mindre (?:enn|än|end)|højst|høyst|poniżej|mniej niż|do"
-    r"|méně než|alle)"
+_LESS_THAN = (
+    r"less than|under|below|up to|<=?|≤|fewer than|unter|weniger als|bis(?: zu)?|moins de|jusqu'à|menos de|hasta|até",
+    r"abaixo de|fino a|meno di|minder dan|tot|mindre (?:enn|än|end)|højst|høyst|poniżej|mniej niż|do|méně než|alle",
 )
-_MORE = (
-    r"(?:more than|over|above|>=?|≥|at least|mehr als|über|ab|mindestens|plus de|más de|mais de|acima de|oltre|più di"
-    r"|meer dan|mer (?:enn|än|end)|över|powyżej|więcej niż|více než|nad|yli)"
+_MORE_THAN = (
+    r"more than|over|above|>=?|≥|at least|mehr als|über|ab|mindestens|plus de|más de|mais de|acima de|oltre|più di",
+    r"meer dan|mer (?:enn|än|end)|över|powyżej|więcej niż|více než|nad|yli",
 )
+_LESS, _MORE = (f"(?:{'|'.join(each)})" for each in (_LESS_THAN, _MORE_THAN))
 _TO = r"(?:\s?[-–—]\s?|\s+(?:to|bis|à|a|til|till|tot|do|under)\s+)"
 _START, _END, _RANGE = (
     re.compile(each, re.IGNORECASE)
