@@ -30,7 +30,7 @@ DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
     ("CG233", [(SHORT, SHORT.replace("]", ', "99"]') + FIRST)], 39, 41, "read by its first 4 characters"),
     ("CG234", [("{person: patient_id, rows: 1}", "{person: patient_id}")], 11, 33, "privacyUnit states no rows"),
     ("CG235", [("name: ward", "name: ward  # role guessed"), ("name: age", "name: age  # role unknown; extremes?")],
-     16, 5, "as a draft guessed it: age (unknown), ward (guessed). Unknown is quasi-identifier. Correct those"),
+     16, 5, "as a draft wrote it, guessed: ward; unknown: age. Unknown ones are quasi-identifier. Correct"),
 ]  # fmt: skip
 MEANT: list[list[tuple[str, str]]] = [
     [],

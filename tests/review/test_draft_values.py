@@ -60,6 +60,7 @@ def test_labels_that_are_brackets_of_money_belong_to_their_codes(
         ["<$10,000", "$10,000-$19,999", "$20,000+"],
         ["under 18", "18-64", "65 and over"],
         ["10 000 - 19 999 kr", "20 000 - 29 999 kr"],
+        ["0 – 9 999 kr", "10 000 – 19 999 kr", "20 000+ kr"],
     ],
 )
 def test_brackets_without_codes_are_the_values(entries: Sequence[str]) -> None:
@@ -93,10 +94,14 @@ def test_brackets_without_codes_are_the_values(entries: Sequence[str]) -> None:
         ("A, B, C, etc.", ListedValues(unread="A, B, C, etc.")),
         ("1 = a; 2 = b; ...; 9 = z", ListedValues(unread="1 = a; 2 = b; ...; 9 = z")),
         ("0-98; 99+", ListedValues(unread="0-98; 99+")),
-        ("1 Male 2 Vitamin B 12 deficiency", ListedValues()),
-        ("1 Car 2 Bus 7 Other", ListedValues()),
-        ("1 Grade 1 2 Grade 2", ListedValues()),
-        ("1 of 2 answers", ListedValues()),
+        ("1 Male 2 Vitamin B 12 deficiency", ListedValues(unread="1 Male 2 Vitamin B 12 deficiency")),
+        ("1 Car 2 Bus 7 Other", ListedValues(unread="1 Car 2 Bus 7 Other")),
+        ("0 No, 1 Yes 2 Maybe", ListedValues(unread="0 No, 1 Yes 2 Maybe")),
+        ("1 child 2 children 3 children 4 or more", ListedValues(unread="1 child 2 children 3 children 4 or more")),
+        ("0-100 (multiples of 15)", ListedValues(unread="0-100 (multiples of 15)")),
+        ("10, 20, ..., 100 (999 = some)", ListedValues(unread="10, 20, ..., 100 (999 = some)")),
+        ("1 Grade 1 2 Grade 2", ListedValues(unread="1 Grade 1 2 Grade 2")),
+        ("1 of 2 answers", ListedValues(unread="1 of 2 answers")),
         ("1 per 100 people", ListedValues()),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -214,12 +214,17 @@ def guessed_roles(text: ContractText) -> Iterator[Doubt]:
     """Yield one warning for all columns whose comments, as drafts write them, say that roles are guessed or unknown."""
     marks = {found["name"]: found["mark"] for found in text.document.text.find(_GUESSED)}
     columns = [each["name"] for each in text.value(("schema", 0, "properties"))]
-    named = [f"{each} ({mark})" for each in columns if (mark := marks.get(quoted(each)))]
-    if named:
-        more = f" and {len(named) - MOST_NAMED} more" if len(named) > MOST_NAMED else ""
-        words = f"privacyRole as a draft guessed it: {', '.join(named[:MOST_NAMED])}{more}. Unknown is quasi-identifier"
+    named = {mark: [each for each in columns if marks.get(quoted(each)) == mark] for mark in ("guessed", "unknown")}
+    listed = "; ".join(f"{mark}: {_shortened(each)}" for mark, each in named.items() if each)
+    if listed:
+        words = f"privacyRole as a draft wrote it, {listed}. Unknown ones are quasi-identifier"
         then = "Correct those that do not fit, then replace `role guessed` and `role unknown` by `role checked`"
         yield ("schema", 0, "properties"), f"{words}. {then}"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
 
 
 DOUBTS: dict[str, Callable[[ContractText], Iterator[Doubt]]] = {

@@ -55,11 +55,18 @@ def _plain_run(text: str) -> list[str]:
     return parts if _are_codes([code for code, _ in pairs], [label for _, label in pairs]) else []
 
 
+def has_next(code: str, label: str) -> bool:
+    """Return whether the number after a code stands in its label, and can be a code with a label, too."""
+    following = int(code) + 1 if code.isdigit() else None
+    return following is not None and bool(re.search(rf"(?<!\S)0*{following}\s+[^\W\d]", label))
+
+
 def _are_codes(codes: Sequence[str], labels: Sequence[str]) -> bool:
     """Return whether numbers with the words behind them can only be codes with their labels."""
     numbers = [int(each) for each in codes]
     plain = [number for number, label in zip(numbers, labels, strict=True) if not is_special(label)]
     follow = all(after == before + 1 for before, after in pairwise(plain))
     is_first = len(plain) > 1 and plain[0] in (0, 1)
-    are_labels = not any(_NO_LABEL.fullmatch(each) for each in labels) and len({*labels}) == len(labels)
+    is_clear = not any(map(has_next, codes, labels)) and len({*labels}) == len(labels)
+    are_labels = is_clear and not any(map(_NO_LABEL.fullmatch, labels))
     return is_first and follow and are_labels and numbers == sorted({*numbers})

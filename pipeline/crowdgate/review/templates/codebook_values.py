@@ -8,7 +8,7 @@ from math import ceil, floor
 
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.review.templates.code_runs import run_entries
+from crowdgate.review.templates.code_runs import has_next, run_entries
 from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
@@ -37,7 +37,7 @@ _FORMS = (
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
@@ -176,15 +176,19 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = _range_alone(without_elision(_unwrapped(_HEAD.sub("", text.strip()))))
+    said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    text = _range_alone(without_elision(said))
+    bare, step = range_and_step(text)
+    if step and _RANGE.fullmatch(_range_alone(bare)):
+        return _stepped(listed_values(bare), step, said)
     parts, step = _with_bare_range(_without_empty(_without_heading(_parts(text))))
     if not parts:
         return ListedValues()
     if step:
-        return _stepped(listed_values("; ".join(parts)), step, text)
+        return _stepped(listed_values("; ".join(parts)), step, said)
     pairs = _pairs(parts)
     is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
-    unread = ListedValues(unread=" ".join(text.split())) if is_list else ListedValues()
+    unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
     if any(map(is_elided, parts)):
         return unread
     if not any(label for _, label in pairs) and any(map(_seems_coded, parts)) and not are_brackets(parts):
@@ -521,7 +525,7 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         if all(each is not None and (each[1] or _is_range(each[0])) for each in own):
             return [each for each in own if each is not None]
     numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
-    is_one_each = not any(_INNER_PLAIN.search(label) for _, label in numbered)
+    is_one_each = not any(_INNER_PLAIN.search(label) or has_next(code, label) for code, label in numbered)
     if (
         len(parts) == len(numbered) > 1
         and is_one_each
@@ -541,7 +545,7 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
     further = _INNER_CODE.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
-    is_one = code.count("(") == code.count(")") and not further
+    is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
     return (code, label) if code and label and is_one else None
 
 

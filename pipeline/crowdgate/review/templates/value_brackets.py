@@ -24,7 +24,7 @@ _START, _END, _RANGE = (
     re.compile(each, re.IGNORECASE)
     for each in (
         rf"{_LESS}\s*{_AMOUNT}",
-        rf"{_MORE}\s*{_AMOUNT}|{_AMOUNT}\s*(?:\+|{MORE_WORDS}{_UNIT})",
+        rf"{_MORE}\s*{_AMOUNT}|{_AMOUNT}\s*(?:\+|{MORE_WORDS}){_UNIT}",
         rf"{_AMOUNT}{_TO}{_AMOUNT}",
     )
 )
