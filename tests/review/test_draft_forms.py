@@ -29,6 +29,7 @@ label define inc 1 "Less than $10,000; or none"
 label values inc inc ;
 #delimit cr
 label define groups 0/18 "child"
+label define groups 1 "adult" 2 "old", add
 quietly label values region groups
 foreach each of varlist q* {
     label values `each' sex_lbl
@@ -171,7 +172,7 @@ def test_other_forms_are_refused_with_those_that_are_read(tmp_path: Path, end: s
 
 
 def test_statements_in_comments_and_texts_are_none() -> None:
-    found = read_statements(Path("b.do"), "label var sex \"a /* b */\"\n/* label var age 'x'\n*/\n", ["sex", "age"])
+    found = read_statements(Path("b.do"), "label var sex \"a /* b */\"\n/*\nlabel var age 'x'\n*/\n", ["sex", "age"])
     assert [(each.name, each.description) for each in found.columns] == [("sex", "a /* b */")]
 
 
@@ -240,6 +241,11 @@ age\t\tAge
 000\t\tLess than 1 year old
 001\t\t1
 100\t\t100 (100+ in 1960-1970)
+
+inc\t\tTotal income
+9999999\t\tN/A
+
+region\t\tRegion of residence
 """, {"sex": SEX, "age": {"values": ["000", "001", "100"], "labels": {
         "000": "Less than 1 year old", "001": "1", "100": "100 (100+ in 1960-1970)"}}}),
 }  # fmt: skip

@@ -17,8 +17,10 @@ from crowdgate.review.templates.survey_weights import is_survey_weight
 from tests.examples import examples
 from tests.review.drafted_items import Facts, drafted_items
 
+OF_NUMBERS = {"under", "over", "than", "least", "most", "below", "above", "unter", "till", "hasta"}
+"""The words by which a number behind them is a part of a label."""
 WORDS = st.lists(st.text(string.ascii_lowercase, min_size=4, max_size=9), min_size=2, max_size=6, unique=True).filter(
-    lambda each: not any(map(is_special, each))
+    lambda each: not any(is_special(word) or word in OF_NUMBERS for word in each)
 )
 MONEY = (("1", "Less than $10,000"), ("2", "$10,000 - $249,999"), ("3", "$250,000 or more"))
 CROWNS = (("1", "under 10 000 kr"), ("2", "10 000 - 19 999 kr"), ("3", "20 000 kr og over"))
@@ -88,6 +90,8 @@ def test_brackets_without_codes_are_the_values(entries: Sequence[str]) -> None:
         ("1 = Under 15 2 = 15 to 24 3 = 25 and over",
          ListedValues((("1", "Under 15"), ("2", "15 to 24"), ("3", "25 and over")))),
         ("1 0-14 2 15-24 3 75 and over", ListedValues((("1", "0-14"), ("2", "15-24"), ("3", "75 and over")))),
+        ("1 - 5 kr; 2 - 10 kr; 3 - 20 kr", ListedValues((("1", "5 kr"), ("2", "10 kr"), ("3", "20 kr")))),
+        ("9999999\t\tN/A", ListedValues(missing=("9999999",))),
         # what can be read in two ways, or leaves something out
         ("0 to 7 in steps of 2", ListedValues(unread="0 to 7 in steps of 2")),
         ("0, 2, 3, ..., 9", ListedValues(unread="0, 2, 3, ..., 9")),
@@ -116,7 +120,7 @@ WEIGHTS = [
     ("V1028", "Peso do domicílio e das pessoas com calibração"),
 ]  # fmt: skip
 NO_WEIGHTS = [
-    ("weight", ""), ("weight", "Weight"), ("wt", "Weight of person (kg)"), ("birthwt", "Birth weight in grams"),
+    ("weight", ""), ("weight", "Weight"), ("wt", "Person weight (kg)"), ("birthwt", "Birth weight in grams"),
     ("gewicht", "Gewicht in kg"), ("peso", "Peso al nacer"), ("wave", "Survey wave"), ("wealth", "Wealth"),
 ]  # fmt: skip
 

@@ -67,6 +67,5 @@ def _are_codes(codes: Sequence[str], labels: Sequence[str]) -> bool:
     plain = [number for number, label in zip(numbers, labels, strict=True) if not is_special(label)]
     follow = all(after == before + 1 for before, after in pairwise(plain))
     is_first = len(plain) > 1 and plain[0] in (0, 1)
-    is_clear = not any(map(has_next, codes, labels)) and len({*labels}) == len(labels)
-    are_labels = is_clear and not any(map(_NO_LABEL.fullmatch, labels))
-    return is_first and follow and are_labels and numbers == sorted({*numbers})
+    are_labels = len({*labels}) == len(labels) and not any(map(_NO_LABEL.fullmatch, labels))
+    return is_first and follow and are_labels

@@ -473,6 +473,8 @@ def _entries(text: str) -> list[str]:
         return [text]
     if run := run_entries(text):
         return run
+    if any(special_codes([pair]) for form in _FORMS if (pair := _pair(form, text))):
+        return [text]  # such as 99 N/A
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
         plain = [_IN_BRACKETS.sub("", each) for each in parts]

@@ -22,7 +22,7 @@ _UNKNOWN = (
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
     r"ei (tietoa|vastausta|ilmoitettu|osaa sanoa|halua vastata)|en osaa sanoa|tuntematon|puuttu(u|va)( tieto)?",
-    r"不明|無回答|未回答|わからない|欠損値?|不詳",
+    r"n/a|不明|無回答|未回答|わからない|欠損値?|不詳",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
     r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
     r"(donnée|valeur) manquante",
