@@ -1,4 +1,4 @@
-"""Codebooks in the forms of programs, schemas and offices: each with the facts of its draft."""
+"""Codebooks in the forms of schemas and offices: each with the facts of its draft."""
 
 from pathlib import Path
 from typing import Any
@@ -7,7 +7,6 @@ import pytest
 
 from crowdgate.errors import ConfigurationError
 from crowdgate.review.templates.draft_sources import read_draft_source
-from crowdgate.review.templates.label_statements import read_statements
 from tests.review.drafted_items import Facts, drafted_items
 from tests.sources.table_files import write_workbook
 
@@ -15,49 +14,6 @@ QUASI, OTHER, SENSITIVE, DIRECT = "quasi-identifier", "other", "sensitive", "dir
 SEX: Facts = {"values": ["1", "2"], "labels": {"1": "Male", "2": "Female"}, "missing": ["9"]}
 AGES = {"from": "0", "to": "90", "top": "true"}
 
-DO_FILE = """\
-* labels of the extract
-label variable sex `"Sex"'
-lab var age "Age in years"
-/* label define sex_lbl 1 "no" */
-label define sex_lbl 1 `"Male"' 2 `"Female"'
-label define sex_lbl 9 `"Unknown"' .a "Refused", add
-label values sex sex_lbl
-#delimit ;
-label define inc 1 "Less than $10,000; or none"
-  2 "$10,000 or more" ;
-label values inc inc ;
-#delimit cr
-label define groups 0/18 "child"
-label define groups 1 "adult" 2 "old", add
-quietly label values region groups
-foreach each of varlist q* {
-    label values `each' sex_lbl
-}
-"""
-SAS_FILE = """\
-/* formats */
-proc format cntlout = work.formats;
-value SEXF 1 = 'Male' 2 = "Female" 9 = 'Unknown' . = 'Not asked';
-value $regf 'N' = 'North' 'S','W' = 'South; West';
-value agef low-17 = 'Minor' 18-high = 'Adult';
-value inc8f 1 = 'under 10k' 2 = '10k and more';
-run;
-* a comment with a value SEXF 3 = 'no';
-data t; set u;
-label sex = 'Sex' region = "Where 'it' is";
-format sex SEXF. region $regf1. age agef. inc inc8f8.;
-run;
-"""
-SPSS_FILE = """\
-* Labels.
-VARIABLE LABELS sex "Sex" /age 'Age in years'.
-VALUE LABELS sex 1 'Male' 2 'Female' 9 'Unknown.'
-  /region inc 1 "One" 2 "Two".
-ADD VALUE LABELS inc 3 "Three".
-MISSING VALUES sex (9) age (98, 99) region (-9 THRU -8) inc (LO THRU -1).
-EXECUTE.
-"""
 TABLE_SCHEMA = """\
 {"resources": [{"name": "people", "schema": {"fields": [
   {"name": "sex", "type": "integer", "title": "Sex",
@@ -95,20 +51,6 @@ models:
 LEFT = "CHANGE (each value that can be: {values: [A, B], source: WHERE IT IS PUBLIC}, or {from: 0, to: 99, source:"
 FORMS: dict[str, tuple[str, dict[str, Any]]] = {
     # the codebook; the domain of each column, or the end of what is left to decide (None: no domain)
-    ".do": (DO_FILE, {
-        "sex": SEX | {"missing": ["9", ".a"]}, "age": AGES, "region": 'says: label define groups 0/18 "child")',
-        "inc": {"values": ["1", "2"], "labels": {"1": "Less than $10,000; or none", "2": "$10,000 or more"}},
-    }),
-    ".sas": (SAS_FILE, {
-        "sex": SEX, "region": {"values": ["N", "S", "W"]},
-        "age": "says: value agef low-17 = 'Minor' 18-high = 'Adult')",
-        "inc": {"values": ["1", "2"], "labels": {"1": "under 10k", "2": "10k and more"}},
-    }),
-    ".sps": (SPSS_FILE, {
-        "sex": SEX, "age": AGES | {"missing": ["98", "99"]},
-        "region": {"values": ["1", "2"], "labels": {"1": "One", "2": "Two"}, "missing": ["-9", "-8"]},
-        "inc": {"values": ["1", "2", "3"], "labels": {"1": "One", "2": "Two", "3": "Three"}},
-    }),
     ".json": (TABLE_SCHEMA, {
         "sex": SEX, "age": {"from": "0", "to": "110", "missing": ["9"]},
         "region": {"values": ["N", "S"], "missing": ["9", "X"]},
@@ -136,7 +78,7 @@ def check_facts(found: dict[str, Facts], expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("end", FORMS)
-def test_labels_of_programs_and_fields_of_schemas_become_domains(tmp_path: Path, end: str) -> None:
+def test_fields_of_schemas_become_domains(tmp_path: Path, end: str) -> None:
     text, expected = FORMS[end]
     check_facts(drafted_items(tmp_path, "sex,age,region,inc", text, end), expected)
 
@@ -146,34 +88,20 @@ def test_keys_and_roles_of_schemas_are_those_of_columns(tmp_path: Path) -> None:
     assert drafted_items(tmp_path, "sex,age", DBT, ".yml")["age"]["privacyRole"] == SENSITIVE
 
 
-def test_a_range_of_missing_codes_without_an_end_is_quoted(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("inc\n")
-    (tmp_path / "b.sps").write_text(SPSS_FILE)
-    found = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.sps")
-    assert found.columns[0].remark.endswith("inc (LO THRU -1)")
-
-
 @pytest.mark.parametrize(
     ("end", "text", "expected"),
     [
-        (".sql", "create table t (sex int check (sex in (1, 2)));", "a .csv with the headings variable"),
         (".rtf", "{\\rtf1 sex}", "its text saved as .txt"),
         (".docx", "PK", "its text saved as .txt"),
-        (".xyz", "", r"a program \(.do, .sas, .sps\), a schema \(.json\)"),
+        (".xyz", "", r"a schema \(.json\)"),
         (".json", "[1", "a Table Schema"),
         (".json", '{"a": {"b": 1}}', "a Table Schema"),
-        (".do", "use t.dta\n", "statements that label variables"),
         (".yml", "models: []\n", "whose models have"),
     ],
 )
 def test_other_forms_are_refused_with_those_that_are_read(tmp_path: Path, end: str, text: str, expected: str) -> None:
     with pytest.raises(ConfigurationError, match=expected):
         drafted_items(tmp_path, "sex", text, end)
-
-
-def test_statements_in_comments_and_texts_are_none() -> None:
-    found = read_statements(Path("b.do"), "label var sex \"a /* b */\"\n/*\nlabel var age 'x'\n*/\n", ["sex", "age"])
-    assert [(each.name, each.description) for each in found.columns] == [("sex", "a /* b */")]
 
 
 OFFICES: dict[str, tuple[str, str, dict[str, Any]]] = {

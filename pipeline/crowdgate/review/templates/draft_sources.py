@@ -29,7 +29,6 @@ from crowdgate.review.templates.draft_dictionary import (
 )
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
-from crowdgate.review.templates.label_statements import PROGRAMS, read_statements
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
@@ -59,13 +58,12 @@ _TYPES = {
 
 
 CODEBOOKS = (
-    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a DDI codebook (.xml), labels in a file (.sav, .dta) or a "
-    "program (.do, .sas, .sps), a schema (.json), a contract or a schema.yml of dbt (.yaml)"
+    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a DDI codebook (.xml), labels in a file (.sav, .dta), a schema "
+    "(.json), a contract or a schema.yml of dbt (.yaml)"
 )
 """The forms of codebooks, in words."""
 _TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
 _INSTEAD = {
-    ".sql": "a .csv with the headings variable, type, description and values, as from information_schema; else ",
     **dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT),
 }
 """The advice on other forms of files."""
@@ -145,7 +143,7 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     """
     names = [column.name for column in table.columns]
     end = path.suffix.lower()
-    if end in (".csv", ".tsv", ".txt", ".md", *PROGRAMS, *SOURCES["excel"].suffixes):
+    if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
     return with_codebook(table, path, _codebook_columns(path, names))
@@ -156,8 +154,6 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         return read_sheets(path, _sheets(path, own_sheet), names)
     text, encoding = dictionary_text(path)
-    if end in PROGRAMS:
-        return replace(read_statements(path, text, names), encoding=encoding)
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
