@@ -67,7 +67,8 @@ def draft(
             "--codebook",
             metavar="FILE",
             help="A codebook of this table, for values, ranges, missing codes and roles: a data dictionary (.csv, "
-            ".tsv, .txt, .xlsx, .md), DDI (.xml), labels (.sav, .dta), or a contract (.yaml).",
+            ".tsv, .txt, .xlsx, .md), a program (.do, .dct, .sps, .sas, .sql), DDI (.xml), labels (.sav, .dta), or a "
+            "contract (.yaml).",
         ),
     ] = None,
 ) -> None:

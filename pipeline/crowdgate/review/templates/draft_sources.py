@@ -28,7 +28,10 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.draft_sql import SQL, sql_codebook
+from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.programs import program_of
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -55,6 +58,14 @@ _TYPES = {
 """The types of cells by logical type of the Open Data Contract Standard."""
 
 
+CODEBOOKS = (
+    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a program of Stata, SPSS or SAS (.do, .dct, .sps, .sas), SQL "
+    "(.sql), a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml). Save others as .csv, with the headings "
+    "variable, label, type, values and missing"
+)
+"""The forms of codebooks, and what to do with others."""
+
+
 def read_draft_source(
     path: Path,
     folder: Path,
@@ -72,6 +83,8 @@ def read_draft_source(
     says too little: the message never shows what could be a cell.
     """
     end = next((each for each in READERS if path.name.lower().endswith(each)), None)
+    if path.name.lower().endswith((*SYNTAX, SQL)):
+        raise cannot_draft(path, "a program, not a table", f"the table as SOURCE, and --codebook {path.name}")
     if end is None:
         raise cannot_draft(path, f"a file of type {path.suffix or 'unknown'}", f"one of {', '.join(READERS)}")
     if not path.is_file():
@@ -132,7 +145,19 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
+    if end in (*SYNTAX, SQL):
+        return _with_syntax(table, path, syntax_codebook(path, names) if end in SYNTAX else sql_codebook(path, names))
     return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> DraftSource:
+    """Return a table's description with what a syntax file says of its columns, and the order of its days."""
+    merged = with_codebook(table, path, found.columns, headings=found.note)
+    if table.format != "csv" or not found.order or "dayForm" in merged.settings:
+        return merged
+    forms = [each for each in (ISO, *DAYS) if each.startswith({"D": "DD", "M": "MM", "Y": "YYYY"}[found.order[0]])]
+    words = f"the form of days in the table: {', '.join(forms)}"
+    return replace(merged, settings={**merged.settings, "dayForm": change(words)})
 
 
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
@@ -140,6 +165,8 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         return read_sheets(path, _sheets(path, own_sheet), names)
     text, encoding = dictionary_text(path)
+    if end == ".txt" and (program := program_of(text)):
+        raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
@@ -187,9 +214,7 @@ def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ..
         return _read(path, reader, path.name, "").columns
     if reader is _contract:
         return _nearest_table(path, names)
-    dictionaries = "a data dictionary (.csv, .tsv, .txt, .xlsx, .md)"
-    expected = f"{dictionaries}, a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
-    raise cannot_draft(path, "no codebook", expected)
+    raise cannot_draft(path, "no codebook", CODEBOOKS)
 
 
 def _sheet_names(path: Path) -> Sequence[str]:
