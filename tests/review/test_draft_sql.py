@@ -111,6 +111,10 @@ def test_a_check_that_states_no_whole_domain_is_left_to_decide(tmp_path: Path, c
 def test_an_expression_is_parsed_and_never_run() -> None:
     assert checks("a ~ '^[A-C9]$' AND a IS NOT NULL") == ((Check("a", "in", ("A", "B", "C", "9")),), True)
     assert checks("a ~ '^[A-z]$'") == checks("a ~ '[A-C]'") == ((), False)
+    both = (Check("a", ">=", ("1",)), Check("a", "<=", ("9",)))
+    assert checks("a IS NULL OR a BETWEEN 1 AND 9") == (both, True)
+    assert checks("a = 1 OR (a = 3 OR a IN (7, 8))") == ((Check("a", "in", ("1", "3", "7", "8")),), True)
+    assert checks("a = 1 OR a >= 8") == checks("a = 1 OR b = 2") == checks("a = 1 OR b IS NULL") == ((), False)
     assert checks("a IN (SELECT 1)") == ((), False)
     assert checks("1) FROM read_text('/etc/hostname'") == ((), False)
     assert checks("a >= 1 AND -2.5 < a") == ((Check("a", ">=", ("1",)), Check("a", ">", ("-2.5",))), True)

@@ -171,7 +171,8 @@ def test_a_list_that_is_not_understood_as_a_whole_is_left_to_decide(tmp_path: Pa
     "statement",
     [
         "assert age >= 15", "assert age > 15 & age < 95", "replace age = 95 if age > 95", "recode age (95/max = 95)",
-        "replace age = . if age < 0", "assert inrange(age, 15, 95) if ill == 1", "notes age: Only those of 15 to 95.",
+        "replace age = . if age < 0", "replace age = . if age == 99 | age >= 95",
+        "assert inrange(age, 15, 95) if ill == 1", "notes age: Only those of 15 to 95.",
         'label var age "Age, 15 or older"', "mvdecode age, mv(`codes')", "assert inrange(age, `low', 95)",
     ],
 )  # fmt: skip

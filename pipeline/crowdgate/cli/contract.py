@@ -66,7 +66,7 @@ def draft(
         typer.Option(
             "--codebook",
             metavar="FILE",
-            help="A codebook of this table, for values, ranges, missing codes and roles: a data dictionary (.csv, "
+            help="A codebook of this table, for values, ranges and roles: a data dictionary (.csv, "
             ".tsv, .txt, .xlsx, .md), a program (.do, .dct, .sps, .sas, .sql), DDI (.xml), labels (.sav, .dta), or a "
             "contract (.yaml).",
         ),

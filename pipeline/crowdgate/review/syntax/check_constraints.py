@@ -37,8 +37,7 @@ def checks(expression: str) -> tuple[tuple[Check, ...], bool]:
     tree = _tree(expression)
     if tree is None:
         return (), False
-    joined = _joined(tree, "CONJUNCTION_AND")
-    found = [_check(each) for each in joined if each.get("type") != "OPERATOR_IS_NOT_NULL"]
+    found = list(_conditions(tree))
     return tuple(each for each in found if each is not None), None not in found
 
 
@@ -57,22 +56,29 @@ def _tree(expression: str) -> Mapping[str, Any] | None:
     return listed[0] if len(listed) == 1 else None
 
 
-def _joined(tree: Mapping[str, Any], kind: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the conditions that a conjunction joins; a condition alone."""
-    if tree.get("type") == kind:
+def _conditions(tree: Mapping[str, Any]) -> Iterator[Check | None]:
+    """Yield the conditions that must all hold; None for one that is of another form."""
+    kind = tree.get("type")
+    if kind == "CONJUNCTION_AND":
         for each in tree["children"]:
-            yield from _joined(each, kind)
-    elif tree.get("type") == "COMPARE_BETWEEN":
+            yield from _conditions(each)
+    elif kind == "COMPARE_BETWEEN":
         for sign, key in (("COMPARE_GREATERTHANOREQUALTO", "lower"), ("COMPARE_LESSTHANOREQUALTO", "upper")):
-            yield {"class": "COMPARISON", "type": sign, "left": tree["input"], "right": tree[key]}
-    else:
-        yield tree
+            yield _check({"class": "COMPARISON", "type": sign, "left": tree["input"], "right": tree[key]})
+    elif kind == "CONJUNCTION_OR":
+        yield from _either(list(_alternatives(tree)))
+    elif kind != "OPERATOR_IS_NOT_NULL":
+        yield _check(tree)
+
+
+def _alternatives(tree: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the conditions of which one must hold."""
+    for each in tree["children"]:
+        yield from _alternatives(each) if each.get("type") == "CONJUNCTION_OR" else [each]
 
 
 def _check(tree: Mapping[str, Any]) -> Check | None:
     """Return a condition on one column; None for one that is of another form."""
-    if tree.get("type") == "CONJUNCTION_OR":
-        return _either(list(_joined(tree, "CONJUNCTION_OR")))
     if tree.get("type") == "COMPARE_IN":
         return _membership(tree["children"][0], tree["children"][1:])
     if tree.get("class") == "SUBQUERY":
@@ -89,18 +95,21 @@ def _check(tree: Mapping[str, Any]) -> Check | None:
     return None
 
 
-def _either(trees: Sequence[Mapping[str, Any]]) -> Check | None:
-    """Return the values of conditions of which one must hold; an empty cell of the same column needs none."""
+def _either(trees: Sequence[Mapping[str, Any]]) -> list[Check | None]:
+    """Return the values of conditions of which one must hold; or of one condition, if the others are that a cell of its
+    column is empty.
+    """
     empty = {_column(each["children"][0]) for each in trees if each.get("type") == "OPERATOR_IS_NULL"}
-    found = [_check(each) for each in trees if each.get("type") != "OPERATOR_IS_NULL"]
+    found = [list(_conditions(each)) for each in trees if each.get("type") != "OPERATOR_IS_NULL"]
+    known = [each for group in found for each in group if each is not None]
+    is_one = {each.column for each in known} | empty == {known[0].column} if known else False
+    if not is_one or len(known) < sum(map(len, found)):
+        return [None]
     if len(found) == 1:
-        return found[0] if found[0] is not None and empty <= {found[0].column} else None
-    if empty:
-        return None
-    known = [each for each in found if each is not None and each.sign == "in"]
-    if not known or len(known) < len(found) or len({each.column for each in known}) > 1:
-        return None
-    return Check(known[0].column, "in", tuple(value for each in known for value in each.values))
+        return [*known]
+    if any(each.sign != "in" for each in known) or len(known) > len(found):
+        return [None]
+    return [Check(known[0].column, "in", tuple(value for each in known for value in each.values))]
 
 
 def _membership(column: Any, values: Sequence[Any]) -> Check | None:

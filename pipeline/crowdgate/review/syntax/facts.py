@@ -1,4 +1,4 @@
-"""What a statement of a syntax file says of variables, in the same form for all languages."""
+"""Facts on variables that statements of a syntax file state, in the same form for all languages."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ class Subject(StrEnum):
 
 
 @dataclass(frozen=True)
-class Fact:
+class SyntaxFact:
     """A fact on the variables `names` (of lists, their names). `pairs` are codes with their labels, or the limits of a
     range; `text` is a label, a note, the name of a list, or what is not understood; `line` is the statement's.
     """
@@ -72,9 +72,9 @@ def whole_codes(low: str, high: str) -> tuple[str, ...] | None:
     return tuple(map(str, range(first, last + 1))) if 0 <= last - first < MOST_IN_RANGE else None
 
 
-def unread(statement: Statement, names: Sequence[str]) -> Fact:
+def unread(statement: Statement, names: Sequence[str]) -> SyntaxFact:
     """Return the fact that a statement says something of variables that is not understood."""
-    return Fact(Subject.UNREAD, tuple(names), statement.line, text=f"line {statement.line}: {statement.text}")
+    return SyntaxFact(Subject.UNREAD, tuple(names), statement.line, text=f"line {statement.line}: {statement.text}")
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[str, ...]:

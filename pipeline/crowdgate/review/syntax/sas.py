@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crowdgate.review.syntax.conditions import condition
-from crowdgate.review.syntax.facts import Fact, Subject, code_text, is_code, unread, words_of
+from crowdgate.review.syntax.facts import Subject, SyntaxFact, code_text, is_code, unread, words_of
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
 _LANGUAGE = Language(
@@ -22,10 +22,9 @@ _STANDARD = re.compile(
 """The formats of SAS itself that list no values."""
 _TIMES = re.compile(r"(?:(?:DATE)?TIME|HHMM|TOD|DTDATE|MONYY|YEAR|MONTH|DAY|QTR|WEEKDAY)\w?\d*\.\d*", re.IGNORECASE)
 """Formats of times and of parts of days."""
-_OPEN = ("low", "high", "other")
 
 
-def sas_facts(text: str) -> Iterator[Fact]:
+def sas_facts(text: str) -> Iterator[SyntaxFact]:
     """Yield the facts in a program. Raises UnclosedText."""
     is_formats = False
     for each in statements(text, _LANGUAGE):
@@ -49,18 +48,18 @@ def format_name(text: str) -> str:
     return re.sub(r"\d*\.\d*$", "", text).casefold() if "." in text else text.casefold()
 
 
-def _format(statement: Statement, tokens: Sequence[Token]) -> Fact:
+def _format(statement: Statement, tokens: Sequence[Token]) -> SyntaxFact:
     """Return the codes and ranges of `VALUE sex 1='Male' 2='Female' 3-9='Other'`; ranges are written `3 - 9`."""
     words = f"line {statement.line}: {statement.text}"
     if not tokens:
-        return Fact(Subject.UNREAD_LIST, ("",), statement.line, text=words)
+        return SyntaxFact(Subject.UNREAD_LIST, ("",), statement.line, text=words)
     name, entries = format_name(tokens[0].text), list[tuple[str, str]]()
     for codes, label in _entries(_without_settings(tokens[1:])):
         shown = [_code(each) for each in codes]
         if label is None or None in shown or not codes:
-            return Fact(Subject.UNREAD_LIST, (name,), statement.line, text=words)
+            return SyntaxFact(Subject.UNREAD_LIST, (name,), statement.line, text=words)
         entries += [(each, " ".join(label.split())) for each in shown if each]
-    return Fact(Subject.CODES, (name,), statement.line, tuple(entries), "replace")
+    return SyntaxFact(Subject.CODES, (name,), statement.line, tuple(entries), "replace")
 
 
 def _without_settings(tokens: Sequence[Token]) -> Sequence[Token]:
@@ -92,19 +91,19 @@ def _code(tokens: Sequence[Token]) -> str | None:
     """Return a code, or a range as `1 - 9`; an empty text for the missing value of SAS, None for anything else."""
     if len(tokens) == 1:
         return code_text(tokens[0]) if tokens[0].kind in (NUMBER, TEXT) else "" if is_code(tokens[0]) else None
-    is_range = len(tokens) == 3 and tokens[1].is_("-") and not any(each.is_(*_OPEN) for each in tokens)
+    is_range = len(tokens) == 3 and tokens[1].is_("-")
     if is_range and tokens[0].kind == tokens[2].kind == NUMBER:
         return f"{tokens[0].text} - {tokens[2].text}"
     return None
 
 
-def _labels(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _labels(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for at, each in enumerate(tokens[:-2]):
         if each.kind == WORD and tokens[at + 1].is_("=") and tokens[at + 2].kind == TEXT:
-            yield Fact(Subject.LABEL, (each.text,), statement.line, text=tokens[at + 2].text)
+            yield SyntaxFact(Subject.LABEL, (each.text,), statement.line, text=tokens[at + 2].text)
 
 
-def _used_formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _used_formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     names = list[str]()
     for each in tokens:
         if "." in each.text and each.kind in (WORD, NUMBER):
@@ -114,23 +113,23 @@ def _used_formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fac
             names.append(each.text)
 
 
-def _used(statement: Statement, names: tuple[str, ...], form: str) -> Iterator[Fact]:
+def _used(statement: Statement, names: tuple[str, ...], form: str) -> Iterator[SyntaxFact]:
     """Yield what a format says of variables: days, decimals, or its own values."""
     standard = _STANDARD.fullmatch(form)
     if _TIMES.fullmatch(form):
         return
     if _DAYS.fullmatch(form):
-        yield Fact(Subject.DAY, names, statement.line)
+        yield SyntaxFact(Subject.DAY, names, statement.line)
     elif standard and form.startswith("$"):
-        yield Fact(Subject.TEXT, names, statement.line)
+        yield SyntaxFact(Subject.TEXT, names, statement.line)
     elif standard and standard[2]:
         decimals = standard[2] if int(standard[2]) else ""
-        yield Fact(Subject.NUMBER if decimals else Subject.WHOLE, names, statement.line, text=decimals)
+        yield SyntaxFact(Subject.NUMBER if decimals else Subject.WHOLE, names, statement.line, text=decimals)
     elif not standard:
-        yield Fact(Subject.USED_LIST, names, statement.line, text=format_name(form))
+        yield SyntaxFact(Subject.USED_LIST, names, statement.line, text=format_name(form))
 
 
-def _attributes(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _attributes(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the label and the format of `ATTRIB x LABEL='...' FORMAT=sex.`."""
     name = ""
     for at, each in enumerate(tokens):
@@ -139,12 +138,12 @@ def _attributes(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]
             follows = at > 0 and tokens[at - 1].is_("=")
             name = each.text if each.kind == WORD and not follows else name
         elif each.is_("label") and behind.kind == TEXT:
-            yield Fact(Subject.LABEL, (name,), statement.line, text=behind.text)
+            yield SyntaxFact(Subject.LABEL, (name,), statement.line, text=behind.text)
         elif each.is_("format") and behind.kind == WORD:
             yield from _used(statement, (name,), behind.text)
 
 
-def _set_missing(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _set_missing(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the missing codes of `IF x IN (8, 9) THEN x = .`, or that another value which is set is not understood."""
     at = next((at for at, each in enumerate(tokens) if each.is_("then")), 0)
     target = tokens[at + 1 :]
@@ -155,6 +154,6 @@ def _set_missing(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact
     found, name = condition(tokens[:at]), target[0].text
     is_missing = target[2].text in (".", "", " ") or (target[2].kind == WORD and is_code(target[2]))
     if is_missing and found is not None and found.codes and found.name.casefold() == name.casefold():
-        yield Fact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
+        yield SyntaxFact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
     elif name.casefold() in (each.casefold() for each in words_of(tokens[:at])):
         yield unread(statement, [name])

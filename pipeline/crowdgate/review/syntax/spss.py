@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from crowdgate.review.syntax.facts import Fact, Subject, groups, labelled_codes, unread, whole_codes, words_of
+from crowdgate.review.syntax.facts import Subject, SyntaxFact, groups, labelled_codes, unread, whole_codes, words_of
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
 _COMMAND_END = r"\.(?=[ \t\r]*(?:/\*[^\n]*)?(?:\n|\Z))|\n[ \t\r]*(?=\n|\Z)"
@@ -23,7 +23,7 @@ _DAYS = re.compile(r"[AEJS]?DATE\d*", re.IGNORECASE)
 _LOWEST, _HIGHEST = ("lo", "low", "lowest"), ("hi", "high", "highest")
 
 
-def spss_facts(text: str) -> Iterator[Fact]:
+def spss_facts(text: str) -> Iterator[SyntaxFact]:
     """Yield the facts in a syntax file. Raises UnclosedText."""
     for each in statements(text, _LANGUAGE):
         tokens = _joined(each.tokens)
@@ -41,7 +41,7 @@ def _joined(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
-def _facts(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[Fact]:
+def _facts(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[SyntaxFact]:
     """Yield the facts of a command, whose words can be cut to their first three letters."""
     if _begins(words, "variable", "labels"):
         yield from _labels(statement, tokens[2:])
@@ -52,7 +52,7 @@ def _facts(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) 
     elif _begins(words, "formats") or _begins(words, "numeric") or words[:2] == ["print", "formats"]:
         yield from _formats(statement, tokens[1:])
     elif _begins(words, "string"):
-        yield Fact(Subject.TEXT, words_of(_outside(tokens[1:])), statement.line)
+        yield SyntaxFact(Subject.TEXT, words_of(_outside(tokens[1:])), statement.line)
     elif _begins(words, "variable", "level"):
         yield from _levels(statement, tokens[2:])
     elif _begins(words, "recode"):
@@ -65,14 +65,14 @@ def _begins(words: Sequence[str], *command: str) -> bool:
     return len(words) >= len(command) and all(len(one) > 2 and whole.startswith(one) for one, whole in pairs)
 
 
-def _labels(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _labels(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     plain = [each for each in tokens if not each.is_("/", ",")]
     for at, each in enumerate(plain[:-1]):
         if each.kind == WORD and plain[at + 1].kind == TEXT:
-            yield Fact(Subject.LABEL, (each.text,), statement.line, text=plain[at + 1].text)
+            yield SyntaxFact(Subject.LABEL, (each.text,), statement.line, text=plain[at + 1].text)
 
 
-def _value_labels(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[Fact]:
+def _value_labels(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) -> Iterator[SyntaxFact]:
     """Yield the codes of variables; those of `VALUE LABELS` replace others."""
     for group in groups(tokens, "/"):
         at = next((at for at, each in enumerate(group) if each.kind in (NUMBER, TEXT)), len(group))
@@ -80,7 +80,7 @@ def _value_labels(statement: Statement, tokens: Sequence[Token], words: Sequence
         codes = labelled_codes([each for each in group[at:] if not each.is_(",")])
         if names and codes:
             text = "" if words[0].startswith("add") else "replace"
-            yield Fact(Subject.VALUES, names, statement.line, codes, text)
+            yield SyntaxFact(Subject.VALUES, names, statement.line, codes, text)
         elif names:
             yield unread(statement, names)
 
@@ -110,10 +110,10 @@ def _bracketed(tokens: Sequence[Token]) -> Iterator[tuple[tuple[str, ...], list[
             names.append(each.text)
 
 
-def _missing_values(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _missing_values(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for names, inside in _bracketed(tokens):
         codes, is_whole = _codes([each for each in inside if not each.is_(",")])
-        yield Fact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
+        yield SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
         if not is_whole:
             yield unread(statement, names)
 
@@ -132,26 +132,26 @@ def _codes(tokens: Sequence[Token]) -> tuple[list[str], bool]:
     return found, is_whole
 
 
-def _formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for names, inside in _bracketed(tokens):
         text = "".join(each.text for each in inside)
         if _DAYS.fullmatch(text):
-            yield Fact(Subject.DAY, names, statement.line)
+            yield SyntaxFact(Subject.DAY, names, statement.line)
         elif found := re.fullmatch(r"[FN](\d+)(?:\.(\d+))?", text, re.IGNORECASE):
             decimals = int(found[2] or 0)
             kind = Subject.NUMBER if decimals else Subject.WHOLE
-            yield Fact(kind, names, statement.line, text=str(decimals) if decimals else "")
+            yield SyntaxFact(kind, names, statement.line, text=str(decimals) if decimals else "")
         elif re.fullmatch(r"A\d+", text, re.IGNORECASE):
-            yield Fact(Subject.TEXT, names, statement.line)
+            yield SyntaxFact(Subject.TEXT, names, statement.line)
 
 
-def _levels(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _levels(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for names, inside in _bracketed(tokens):
         if inside and inside[0].is_("scale"):
-            yield Fact(Subject.SCALE, names, statement.line)
+            yield SyntaxFact(Subject.SCALE, names, statement.line)
 
 
-def _recodes(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _recodes(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the missing codes of `RECODE x y (-9 -8=SYSMIS)`; nothing of a recode into new variables."""
     if any(each.is_("into") for each in tokens):
         return
@@ -162,6 +162,6 @@ def _recodes(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
         is_missing = len(inside) == at + 2 and inside[-1].is_("sysmis")
         codes, is_whole = _codes([each for each in inside[:at] if not each.is_(",")])
         if is_missing and is_whole:
-            yield Fact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
+            yield SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
         else:
             yield unread(statement, names)

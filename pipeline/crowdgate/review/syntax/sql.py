@@ -14,11 +14,12 @@ _OPENING = re.compile(
     r"\s+|\\\w[^\n]*|#[^\n]*|(?i:go)[ \t\r]*(?:\n|\Z)"
     r"|(?i:copy)\b[^;]*\b(?i:from\s+stdin)\b[^;]*;(?:(?!\n\\\.)[\s\S])*(?:\n\\\.[^\n]*|\Z)"
 )
-_REST = (
-    r"|(?P<skip>--[^\n]*|\$(?P<tag>\w*)\$[\s\S]*?\$(?P=tag)\$)|(?P<end>;|\n[ \t]*(?i:go)[ \t\r]*(?=\n|\Z))"
-    r"|(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)"
-    r"|(?P<word>[^\W\d][\w$]*|\"(?:[^\"]|\"\")+\"|`[^`]+`|(?<!\w)\[[^\W\d][\w ]*\])|(?P<mark>::|[<>!]=|<>|[^\s'\"])"
-)
+_SKIPPED = r"(?P<skip>--[^\n]*|\$(?P<tag>\w*)\$[\s\S]*?\$(?P=tag)\$)"
+_NUMBER = r"(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|\.\d+)"
+_WORD = r"(?P<word>[^\W\d][\w$]*|\"(?:[^\"]|\"\")+\"|`[^`]+`|(?<!\w)\[[^\W\d][\w ]*\])"
+_ENDS = r"(?P<end>;|\n[ \t]*(?i:go)[ \t\r]*(?=\n|\Z))"
+_MARK = r"(?P<mark>::|[<>!]=|<>|[^\s'\"])"
+_REST = "|".join(["", _SKIPPED, _ENDS, _NUMBER, _WORD, _MARK])
 _ESCAPED, _PLAIN = r"[eE]'(?:[^'\\]|\\[\s\S]|'')*'", r"'(?:[^']|'')*'"
 _STANDARD = Language(re.compile(rf"(?P<text>{_ESCAPED}|[nN]?{_PLAIN}){_REST}"), _OPENING, ("/*", "*/"))
 _MYSQL = Language(re.compile(rf"(?P<text>'(?:[^'\\]|\\[\s\S]|'')*'){_REST}"), _OPENING, ("/*", "*/"))

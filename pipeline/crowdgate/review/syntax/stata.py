@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from crowdgate.review.syntax.conditions import Condition, condition
-from crowdgate.review.syntax.facts import Fact, Subject, labelled_codes, unread, whole_codes, words_of
+from crowdgate.review.syntax.facts import Subject, SyntaxFact, labelled_codes, unread, whole_codes, words_of
 from crowdgate.review.syntax.stata_loops import expanded
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
@@ -36,7 +36,7 @@ _DAYS = {"DMY", "MDY", "YMD"}
 """The orders of day, month and year in texts."""
 
 
-def stata_facts(text: str) -> Iterator[Fact]:
+def stata_facts(text: str) -> Iterator[SyntaxFact]:
     """Yield the facts in a do-file, or a dictionary. Raises UnclosedText."""
     dictionary = False
     for each in expanded(list(statements(text, _LINES, _SWITCHES))):
@@ -58,7 +58,7 @@ def _without_prefixes(tokens: Sequence[Token]) -> list[Token]:
     return kept
 
 
-def _facts(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _facts(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     yield from _days(statement)
     command, rest = tokens[0], tokens[1:]
     if re.fullmatch("la(b|be|bel)?", command.text) and rest:
@@ -70,7 +70,7 @@ def _facts(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
     elif re.fullmatch("replace|recode|assert", command.text):
         yield from {"replace": _replaced, "recode": _recoded, "assert": _asserted}[command.text](statement, rest)
     elif command.is_("isid"):
-        yield Fact(Subject.KEY, words_of(_before_options(rest)), statement.line)
+        yield SyntaxFact(Subject.KEY, words_of(_before_options(rest)), statement.line)
     elif command.is_("infix", "infile"):
         yield from _fields(statement, is_dictionary=False)
 
@@ -81,39 +81,39 @@ def _before_options(tokens: Sequence[Token]) -> list[Token]:
     return list(tokens[:at])
 
 
-def _label(statement: Statement, kind: str, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _label(statement: Statement, kind: str, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     if re.fullmatch("var(i|ia|iab|iabl|iable)?", kind):
         if len(tokens) == 2 and tokens[1].kind == TEXT:
-            yield Fact(Subject.LABEL, (tokens[0].text,), statement.line, text=tokens[1].text)
+            yield SyntaxFact(Subject.LABEL, (tokens[0].text,), statement.line, text=tokens[1].text)
     elif re.fullmatch("de(f|fi|fin|fine)?", kind) and tokens:
         codes = labelled_codes(_before_options(tokens[1:]))
         options = [each.text for each in tokens if each.is_("replace")]
         if codes is None:
             words = f"line {statement.line}: {statement.text}"
-            yield Fact(Subject.UNREAD_LIST, (tokens[0].text,), statement.line, text=words)
+            yield SyntaxFact(Subject.UNREAD_LIST, (tokens[0].text,), statement.line, text=words)
         else:
-            yield Fact(Subject.CODES, (tokens[0].text,), statement.line, codes, "".join(options))
+            yield SyntaxFact(Subject.CODES, (tokens[0].text,), statement.line, codes, "".join(options))
     elif kind == "copy" and len(tokens) > 1:
         words = f"line {statement.line}: {statement.text}"
-        yield Fact(Subject.UNREAD_LIST, (tokens[1].text,), statement.line, text=words)
+        yield SyntaxFact(Subject.UNREAD_LIST, (tokens[1].text,), statement.line, text=words)
     elif re.fullmatch("val(u|ue|ues)?", kind):
         names = words_of(_before_options(tokens))
         if len(names) > 1 and names[-1] != ".":
-            yield Fact(Subject.USED_LIST, names[:-1], statement.line, text=names[-1])
+            yield SyntaxFact(Subject.USED_LIST, names[:-1], statement.line, text=names[-1])
 
 
-def _note(statement: Statement) -> Iterator[Fact]:
+def _note(statement: Statement) -> Iterator[SyntaxFact]:
     found = re.match(r"\S+\s+(\w+)\s*:\s*(.+)", statement.text)
     if found:
-        yield Fact(Subject.NOTE, (found[1],), statement.line, text=found[2].rstrip(";").strip())
+        yield SyntaxFact(Subject.NOTE, (found[1],), statement.line, text=found[2].rstrip(";").strip())
 
 
-def _decoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _decoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the missing codes of `mvdecode x y, mv(-9=.a \\ -8=.b)`."""
     names = words_of(_before_options(tokens))
     inside = list(tokens[len(_before_options(tokens)) :])
     codes = _codes(inside[3:-1]) if len(inside) > 4 and inside[1].is_("mv") else None
-    fact = Fact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes or ()))
+    fact = SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes or ()))
     yield fact if codes else unread(statement, names)
 
 
@@ -141,23 +141,23 @@ def _is_missing(token: Token) -> bool:
     return bool(re.fullmatch(r"\.[a-z]?", token.text)) or (token.kind == TEXT and not token.text)
 
 
-def _replaced(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _replaced(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the missing codes of `replace x = . if x == -9`."""
     at = next((at for at, each in enumerate(tokens) if each.is_("if")), 0)
     if len(tokens) < 3 or not tokens[1].is_("="):
         return
     name = tokens[0].text
     if not at:
-        yield Fact(Subject.NOTE, (name,), statement.line, text=f"line {statement.line}: {statement.text}")
+        yield SyntaxFact(Subject.NOTE, (name,), statement.line, text=f"line {statement.line}: {statement.text}")
         return
     found = condition(tokens[at + 1 :]) if at == 3 and _is_missing(tokens[2]) else None
     if found is not None and found.codes and found.name == name:
-        yield Fact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
+        yield SyntaxFact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
     else:
         yield unread(statement, [name])
 
 
-def _recoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _recoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the missing codes of `recode x y (-9 -8 = .)` and `recode x -9=.`; nothing of a new variable."""
     before = _before_options(tokens)
     if any(re.match("gen|pre", each.text) for each in tokens[len(before) :]):
@@ -167,11 +167,11 @@ def _recoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
     plain = [each for each in before[at:] if not each.is_("(", ")")]
     has_targets = all(_is_missing(plain[i + 1]) for i, each in enumerate(plain[:-1]) if each.is_("="))
     codes = _codes(plain) if plain and has_targets and _is_missing(plain[-1]) else None
-    fact = Fact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes or ()))
+    fact = SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes or ()))
     yield fact if codes else unread(statement, names)
 
 
-def _asserted(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
+def _asserted(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the range or the values of `assert inrange(x, 0, 9) | missing(x)`, and of similar conditions."""
     plain = _without_empty(tokens)
     found = condition(plain)
@@ -181,11 +181,11 @@ def _asserted(statement: Statement, tokens: Sequence[Token]) -> Iterator[Fact]:
     yield _stated(statement, found)
 
 
-def _stated(statement: Statement, found: Condition) -> Fact:
+def _stated(statement: Statement, found: Condition) -> SyntaxFact:
     if found.codes:
-        return Fact(Subject.VALUES, (found.name,), statement.line, tuple((each, "") for each in found.codes))
+        return SyntaxFact(Subject.VALUES, (found.name,), statement.line, tuple((each, "") for each in found.codes))
     low, high = found.limits
-    return Fact(Subject.RANGE, (found.name,), statement.line, ((low or "", high or ""),))
+    return SyntaxFact(Subject.RANGE, (found.name,), statement.line, ((low or "", high or ""),))
 
 
 def _without_empty(tokens: Sequence[Token]) -> list[Token]:
@@ -195,20 +195,20 @@ def _without_empty(tokens: Sequence[Token]) -> list[Token]:
     return kept[:-5] if is_empty else kept
 
 
-def _days(statement: Statement) -> Iterator[Fact]:
+def _days(statement: Statement) -> Iterator[SyntaxFact]:
     """Yield the order of day, month and year of `date(x, "DMY")`, and variables with a format of days: `%td`."""
     tokens = statement.tokens
     for at, each in enumerate(tokens[:-5]):
         name, order = tokens[at + 2], tokens[at + 4]
         is_call = each.is_("date", "daily") and tokens[at + 1].is_("(") and tokens[at + 3].is_(",")
         if is_call and name.kind == WORD and order.kind == TEXT and order.text in _DAYS:
-            yield Fact(Subject.DAY, (name.text,), statement.line, text=order.text)
+            yield SyntaxFact(Subject.DAY, (name.text,), statement.line, text=order.text)
     if tokens[0].is_("format") and any(each.text.startswith("%td") for each in tokens):
         names = tuple(each for each in words_of(tokens[1:]) if not each.startswith("%"))
-        yield Fact(Subject.DAY, names, statement.line)
+        yield SyntaxFact(Subject.DAY, names, statement.line)
 
 
-def _fields(statement: Statement, *, is_dictionary: bool) -> Iterator[Fact]:
+def _fields(statement: Statement, *, is_dictionary: bool) -> Iterator[SyntaxFact]:
     """Yield the types, the lists and the labels of a dictionary's fields: `byte sex:sexlbl %1f "Sex"`."""
     tokens = statement.tokens
     for at, each in enumerate(tokens[:-1]):
@@ -216,8 +216,8 @@ def _fields(statement: Statement, *, is_dictionary: bool) -> Iterator[Fact]:
         if kind is None or each.kind != WORD or tokens[at + 1].kind != WORD:
             continue
         name, behind = tokens[at + 1].text, tokens[at + 2 :]
-        yield Fact(kind, (name,), statement.line)
+        yield SyntaxFact(kind, (name,), statement.line)
         if len(behind) > 1 and behind[0].is_(":") and behind[1].kind == WORD:
-            yield Fact(Subject.USED_LIST, (name,), statement.line, text=behind[1].text)
+            yield SyntaxFact(Subject.USED_LIST, (name,), statement.line, text=behind[1].text)
         if is_dictionary and behind and behind[-1].kind == TEXT:
-            yield Fact(Subject.LABEL, (name,), statement.line, text=behind[-1].text)
+            yield SyntaxFact(Subject.LABEL, (name,), statement.line, text=behind[-1].text)

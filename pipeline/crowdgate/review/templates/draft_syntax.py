@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from crowdgate.domain import parse_number
-from crowdgate.review.syntax.facts import Fact, Subject, whole_codes
+from crowdgate.review.syntax.facts import Subject, SyntaxFact, whole_codes
 from crowdgate.review.syntax.sas import sas_facts
 from crowdgate.review.syntax.spss import spss_facts
 from crowdgate.review.syntax.stata import stata_facts
@@ -23,7 +23,7 @@ from crowdgate.review.templates.syntax_names import columns_of
 from crowdgate.sources.statistics_formats import LabelledVariable
 from crowdgate.sources.table_header import CellType
 
-SYNTAX: Mapping[str, Callable[[str], Iterator[Fact]]] = {
+SYNTAX: Mapping[str, Callable[[str], Iterator[SyntaxFact]]] = {
     ".do": stata_facts, ".dct": stata_facts, ".sps": spss_facts, ".sas": sas_facts,
 }  # fmt: skip
 """The readers of syntax files, by the end of their name."""
@@ -66,7 +66,7 @@ def syntax_codebook(path: Path, table: Sequence[str]) -> SyntaxCodebook:
     except UnclosedText as error:
         raise cannot_draft(path, str(error), "texts in quotation marks, and comments, that are closed") from None
     lists = _lists(facts)
-    by_name: dict[str, list[Fact]] = {}
+    by_name: dict[str, list[SyntaxFact]] = {}
     for each in facts:
         for name in () if each.subject in _OF_LISTS else columns_of(each.names, table):
             by_name.setdefault(name, []).append(each)
@@ -81,7 +81,7 @@ def syntax_codebook(path: Path, table: Sequence[str]) -> SyntaxCodebook:
     return SyntaxCodebook(columns, _note(facts, used, table), orders.pop() if len(orders) == 1 else "")
 
 
-def _lists(facts: Sequence[Fact]) -> _Lists:
+def _lists(facts: Sequence[SyntaxFact]) -> _Lists:
     found = _Lists()
     for each in facts:
         name = each.names[0].casefold() if each.names else ""
@@ -93,7 +93,7 @@ def _lists(facts: Sequence[Fact]) -> _Lists:
     return found
 
 
-def _note(facts: Sequence[Fact], used: Sequence[Fact], table: Sequence[str]) -> str:
+def _note(facts: Sequence[SyntaxFact], used: Sequence[SyntaxFact], table: Sequence[str]) -> str:
     """Return words on the facts that were used, the lines that were not understood, and keys of several columns."""
     counts = Counter(_COUNTED[each.subject] for each in used if each.subject in _COUNTED)
     words = [f"its statements on {each}: {count}" for each, count in counts.items()]
@@ -112,7 +112,7 @@ def several_rows(key: Sequence[str]) -> str:
     return f"the key of a row is {' with '.join(key)}, so that a person can have several rows: state how many at most"
 
 
-def _column(name: str, facts: Sequence[Fact], lists: _Lists) -> DraftColumn:
+def _column(name: str, facts: Sequence[SyntaxFact], lists: _Lists) -> DraftColumn:
     """Return a column by the facts on it."""
     label = _text(facts, Subject.LABEL)
     listed, broken = _listed(facts, lists)
@@ -124,11 +124,11 @@ def _column(name: str, facts: Sequence[Fact], lists: _Lists) -> DraftColumn:
     return _with_unread(column, facts, broken)
 
 
-def _text(facts: Sequence[Fact], subject: Subject) -> str:
+def _text(facts: Sequence[SyntaxFact], subject: Subject) -> str:
     return next((each.text for each in reversed(facts) if each.subject is subject), "")
 
 
-def _listed(facts: Sequence[Fact], lists: _Lists) -> tuple[Values, str]:
+def _listed(facts: Sequence[SyntaxFact], lists: _Lists) -> tuple[Values, str]:
     """Return the codes of a column with their labels, and the statement on its list that is not understood."""
     codes: dict[str, str] = {}
     for each in facts:
@@ -155,7 +155,9 @@ def _plain_missing(codes: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each for each in codes if each and not _NO_CELL.fullmatch(each)))
 
 
-def _labelled(name: str, label: str, listed: Values, missing: Sequence[str], facts: Sequence[Fact]) -> DraftColumn:
+def _labelled(
+    name: str, label: str, listed: Values, missing: Sequence[str], facts: Sequence[SyntaxFact]
+) -> DraftColumn:
     """Return a column with its type and its list, which can hold ranges."""
     subjects = {each.subject for each in facts}
     kind = next((_TYPES[each.subject] for each in facts if each.subject in _TYPES), CellType.UNKNOWN)
@@ -185,7 +187,7 @@ def _numbers(column: DraftColumn) -> DraftColumn:
     return replace(column, values=(), bounds=(low, high), decimals=0, top=is_open_end(*column.values[-1]))
 
 
-def _with_range(column: DraftColumn, facts: Sequence[Fact], broken: str) -> DraftColumn:
+def _with_range(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str) -> DraftColumn:
     """Return a column with the range that a statement states, or else its label, unless its codes are listed."""
     limits = next((each.pairs[0] for each in reversed(facts) if each.subject is Subject.RANGE), None)
     found = stated_range(*limits) if limits else label_range(column.description)
@@ -200,7 +202,7 @@ def _with_range(column: DraftColumn, facts: Sequence[Fact], broken: str) -> Draf
     return replace(column, bounds=found.bounds, decimals=exact, unread="", top=is_top)
 
 
-def _with_asserted_values(column: DraftColumn, facts: Sequence[Fact]) -> DraftColumn:
+def _with_asserted_values(column: DraftColumn, facts: Sequence[SyntaxFact]) -> DraftColumn:
     """Return a column with the values that a condition lists, where no labels do."""
     stated = [each for each in facts if each.subject is Subject.VALUES and not any(label for _, label in each.pairs)]
     if not stated or column.values or column.bounds:
@@ -209,7 +211,7 @@ def _with_asserted_values(column: DraftColumn, facts: Sequence[Fact]) -> DraftCo
     return replace(column, values=values, unread="", type=CellType.TEXT)
 
 
-def _with_unread(column: DraftColumn, facts: Sequence[Fact], broken: str) -> DraftColumn:
+def _with_unread(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str) -> DraftColumn:
     """Return a column with what is not understood: to decide where nothing else states its values, or where its list is
     incomplete. Ages of which words state numbers are never drafted by a stock range.
     """
