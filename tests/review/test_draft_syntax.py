@@ -1,5 +1,7 @@
 """Drafts from programs of Stata, SPSS and SAS beside a table."""
 
+import contextlib
+import re
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from crowdgate.errors import ConfigurationError
 from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, draft_contract
 from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.review.templates.draft_syntax import syntax_codebook
 from crowdgate.sources.table_header import CellType
 from tests.review.test_draft_dictionaries import write_csv
 from tests.workshop import MARK
@@ -234,3 +237,46 @@ def test_other_files_are_refused_with_the_forms_of_codebooks(tmp_path: Path) -> 
     (tmp_path / "a.sql").write_text("CREATE TABLE t (a int);")
     with pytest.raises(ConfigurationError, match=r"--codebook a\.sql"):
         read_draft_source(tmp_path / "a.sql", tmp_path)
+
+
+LABELLED = 'label define l 1 "Low" 2 "High" 7 "(7) Hid" 8 "[8] ?"\nlabel values q1 l\n'
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        (".do", LABELLED + "replace q1 = . if (q1 >= 7)"), (".do", LABELLED + "replace q1 = .a if q1 > 2"),
+        (".sps", "VALUE LABELS q1 1 'Low' 2 'High' 7 'Hid' 8 '?'.\nMISSING VALUES q1 (7 THRU HI)."),
+        (".sas", "PROC FORMAT; VALUE $ l '1'='Low'; VALUE l 1='(1) Low' 2='High' 7,8='Hid';\n"
+         "DATA a; FORMAT q1 l.; IF (q1 >= 7) THEN q1 = .;"),
+    ],
+)  # fmt: skip
+def test_listed_codes_in_an_open_range_of_missing_values_are_no_values(tmp_path: Path, end: str, text: str) -> None:
+    _, found = drafted(tmp_path, end, text + "\n")
+    assert found["q1"].values == (("1", "Low"), ("2", "High"))
+    assert found["q1"].missing == ("7", "8")
+
+
+def test_a_damaged_program_is_read_or_refused(tmp_path: Path) -> None:
+    """No token of a statement can be taken for granted."""
+    for end, text in ((".do", STATA), (".dct", STATA), (".sps", SPSS), (".sas", SAS)):
+        tokens = re.findall(r"\w+|\s+|[^\w\s]", text)
+        for at in range(0, len(tokens), 8):
+            (tmp_path / f"x{end}").write_text("".join(tokens[:at] + tokens[at + 1 + at % 4 :]), encoding="utf-8")
+            with contextlib.suppress(ConfigurationError):
+                syntax_codebook(tmp_path / f"x{end}", COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("end", "text"),
+    [
+        (".do", f'replace steps = {MARK} if caseno == 1\nreplace steps = 9 if caseno == "{MARK}" & steps == 1\n'),
+        (".do", f'assert steps == 3 if caseno == {MARK}\nlabel variable steps "Steps"\n'),
+        (".sas", f"LABEL steps='Steps'; IF caseno = '{MARK}' AND steps = 3 THEN steps = 4;"),
+        (".sas", f"LABEL steps='Steps'; IF caseno = '{MARK}' THEN DO; steps = {MARK}; END;"),
+    ],
+)
+def test_corrections_of_single_records_are_not_quoted(tmp_path: Path, end: str, text: str) -> None:
+    """`drafted` asserts that a draft holds no MARK."""
+    source, _ = drafted(tmp_path, end, text)
+    assert "lines not understood: " in source.note

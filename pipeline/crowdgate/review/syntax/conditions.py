@@ -8,6 +8,7 @@ from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Token
 
 _EQUAL, _OR, _AND = ("=", "==", "eq"), ("|", "or"), ("&", "and")
 _AT_LEAST, _AT_MOST = (">=", "ge"), ("<=", "le")
+_COMPARISONS = {"<": ("<", "lt"), "<=": _AT_MOST, ">": (">", "gt"), ">=": _AT_LEAST}
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,15 @@ def condition(tokens: Sequence[Token]) -> Condition | None:
             is_one = len(known) == len(found) and len({each.name.casefold() for each in known}) == 1
             return join(known) if is_one else None
     return _comparison(plain) or _call(plain) or _membership(plain)
+
+
+def comparison(tokens: Sequence[Token]) -> tuple[str, str, str] | None:
+    """Return the name, the sign and the number of a condition that is one comparison: `x >= 98`; None for others."""
+    plain = without_brackets(tokens)
+    if len(plain) != 3 or plain[0].kind != WORD or plain[2].kind != NUMBER:
+        return None
+    sign = next((each for each, words in _COMPARISONS.items() if plain[1].is_(*words)), None)
+    return None if sign is None else (plain[0].text, sign, plain[2].text)
 
 
 def _split(tokens: Sequence[Token], signs: Sequence[str]) -> list[list[Token]]:

@@ -7,6 +7,24 @@ from enum import StrEnum
 
 from crowdgate.review.syntax.tokens import MARK, NUMBER, TEXT, WORD, Statement, Token
 
+_OF_CONDITIONS = (
+    "inlist",
+    "inrange",
+    "missing",
+    "mi",
+    "if",
+    "in",
+    "and",
+    "or",
+    "not",
+    "eq",
+    "ne",
+    "ge",
+    "le",
+    "gt",
+    "lt",
+)
+"""The words of conditions that are no variables."""
 MOST_IN_RANGE = 1000
 """The most codes of a range that are listed one by one."""
 
@@ -18,6 +36,7 @@ class Subject(StrEnum):
     CODES = "codes of a list"
     USED_LIST = "list of a variable"
     MISSING = "missing codes"
+    MISSING_BEYOND = "missing codes beyond a number"
     RANGE = "range"
     VALUES = "values"
     WHOLE = "whole numbers"
@@ -34,7 +53,8 @@ class Subject(StrEnum):
 @dataclass(frozen=True)
 class SyntaxFact:
     """A fact on the variables `names` (of lists, their names). `pairs` are codes with their labels, or the limits of a
-    range; `text` is a label, a note, the name of a list, or what is not understood; `line` is the statement's.
+    range; `text` is a label, a note, the name of a list, a comparison, or what is not understood; `line` is the
+    statement's.
     """
 
     subject: Subject
@@ -75,6 +95,17 @@ def whole_codes(low: str, high: str) -> tuple[str, ...] | None:
 def unread(statement: Statement, names: Sequence[str]) -> SyntaxFact:
     """Return the fact that a statement says something of variables that is not understood."""
     return SyntaxFact(Subject.UNREAD, tuple(names), statement.line, text=f"line {statement.line}: {statement.text}")
+
+
+def unread_condition(statement: Statement, names: Sequence[str], condition: Sequence[Token]) -> SyntaxFact:
+    """Return the fact that a condition on variables is not understood. One on others, too, is not quoted: it can state
+    the record of a person, as in `replace age = 41 if person == 1017`.
+    """
+    others = {each.casefold() for each in words_of(condition)} - {names[0].casefold(), *_OF_CONDITIONS}
+    if not any(not each.startswith(".") for each in others):
+        return unread(statement, names)
+    text = f"line {statement.line}: a condition on several variables"
+    return SyntaxFact(Subject.UNREAD, tuple(names), statement.line, text=text)
 
 
 def words_of(tokens: Sequence[Token]) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from crowdgate.review.syntax.conditions import condition
-from crowdgate.review.syntax.facts import Subject, SyntaxFact, code_text, is_code, unread, words_of
+from crowdgate.review.syntax.conditions import comparison, condition
+from crowdgate.review.syntax.facts import Subject, SyntaxFact, code_text, is_code, unread_condition, words_of
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
 _LANGUAGE = Language(
@@ -53,8 +53,9 @@ def _format(statement: Statement, tokens: Sequence[Token]) -> SyntaxFact:
     words = f"line {statement.line}: {statement.text}"
     if not tokens:
         return SyntaxFact(Subject.UNREAD_LIST, ("",), statement.line, text=words)
-    name, entries = format_name(tokens[0].text), list[tuple[str, str]]()
-    for codes, label in _entries(_without_settings(tokens[1:])):
+    start = 1 + (tokens[0].is_("$") and len(tokens) > 1)
+    name, entries = format_name("".join(each.text for each in tokens[:start])), list[tuple[str, str]]()
+    for codes, label in _entries(_without_settings(tokens[start:])):
         shown = [_code(each) for each in codes]
         if label is None or None in shown or not codes:
             return SyntaxFact(Subject.UNREAD_LIST, (name,), statement.line, text=words)
@@ -148,7 +149,8 @@ def _set_missing(statement: Statement, tokens: Sequence[Token]) -> Iterator[Synt
     at = next((at for at, each in enumerate(tokens) if each.is_("then")), 0)
     target = tokens[at + 1 :]
     if at and len(target) == 1 and target[0].is_("do"):
-        yield unread(statement, words_of(tokens[:at]))
+        words = f"line {statement.line}: statements under a condition"
+        yield SyntaxFact(Subject.UNREAD, words_of(tokens[:at]), statement.line, text=words)
     if not at or len(target) != 3 or target[0].kind != WORD or not target[1].is_("="):
         return
     found, name = condition(tokens[:at]), target[0].text
@@ -156,4 +158,6 @@ def _set_missing(statement: Statement, tokens: Sequence[Token]) -> Iterator[Synt
     if is_missing and found is not None and found.codes and found.name.casefold() == name.casefold():
         yield SyntaxFact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
     elif name.casefold() in (each.casefold() for each in words_of(tokens[:at])):
-        yield unread(statement, [name])
+        yield unread_condition(statement, [name], tokens[:at])
+        if is_missing and (beyond := comparison(tokens[:at])):
+            yield SyntaxFact(Subject.MISSING_BEYOND, (name,), statement.line, (beyond[1:],))

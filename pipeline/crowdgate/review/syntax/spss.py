@@ -116,6 +116,11 @@ def _missing_values(statement: Statement, tokens: Sequence[Token]) -> Iterator[S
         yield SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
         if not is_whole:
             yield unread(statement, names)
+        for low, high in zip(inside, inside[2:], strict=False):
+            if low.is_(*_LOWEST) and high.kind == NUMBER:
+                yield SyntaxFact(Subject.MISSING_BEYOND, names, statement.line, (("<=", high.text),))
+            if high.is_(*_HIGHEST) and low.kind == NUMBER:
+                yield SyntaxFact(Subject.MISSING_BEYOND, names, statement.line, ((">=", low.text),))
 
 
 def _codes(tokens: Sequence[Token]) -> tuple[list[str], bool]:

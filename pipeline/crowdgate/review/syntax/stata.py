@@ -3,8 +3,16 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from crowdgate.review.syntax.conditions import Condition, condition
-from crowdgate.review.syntax.facts import Subject, SyntaxFact, labelled_codes, unread, whole_codes, words_of
+from crowdgate.review.syntax.conditions import Condition, comparison, condition
+from crowdgate.review.syntax.facts import (
+    Subject,
+    SyntaxFact,
+    labelled_codes,
+    unread,
+    unread_condition,
+    whole_codes,
+    words_of,
+)
 from crowdgate.review.syntax.stata_loops import expanded
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
@@ -153,8 +161,10 @@ def _replaced(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxF
     found = condition(tokens[at + 1 :]) if at == 3 and _is_missing(tokens[2]) else None
     if found is not None and found.codes and found.name == name:
         yield SyntaxFact(Subject.MISSING, (name,), statement.line, tuple((each, "") for each in found.codes))
-    else:
-        yield unread(statement, [name])
+        return
+    yield unread_condition(statement, [name], tokens[at + 1 :])
+    if at == 3 and _is_missing(tokens[2]) and (beyond := comparison(tokens[4:])) and beyond[0] == name:
+        yield SyntaxFact(Subject.MISSING_BEYOND, (name,), statement.line, (beyond[1:],))
 
 
 def _recoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
@@ -176,7 +186,7 @@ def _asserted(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxF
     plain = _without_empty(tokens)
     found = condition(plain)
     if found is None or (None in found.limits and not found.codes):
-        yield unread(statement, words_of(tokens))
+        yield unread_condition(statement, words_of(tokens) or ("",), tokens)
         return
     yield _stated(statement, found)
 

@@ -12,7 +12,13 @@ from crowdgate.review.syntax.sas import sas_facts
 from crowdgate.review.syntax.spss import spss_facts
 from crowdgate.review.syntax.stata import stata_facts
 from crowdgate.review.syntax.tokens import UnclosedText
-from crowdgate.review.templates.codebook_values import ListedValues, stated_range, values_of_pairs, without_unknown
+from crowdgate.review.templates.codebook_values import (
+    ListedValues,
+    bare_label,
+    stated_range,
+    values_of_pairs,
+    without_unknown,
+)
 from crowdgate.review.templates.contract_draft import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
 from crowdgate.review.templates.draft_statistics import labelled_column
@@ -116,7 +122,9 @@ def _column(name: str, facts: Sequence[SyntaxFact], lists: _Lists) -> DraftColum
     """Return a column by the facts on it."""
     label = _text(facts, Subject.LABEL)
     listed, broken = _listed(facts, lists)
-    missing = tuple(code for each in facts if each.subject is Subject.MISSING for code, _ in each.pairs)
+    missing = [code for each in facts if each.subject is Subject.MISSING for code, _ in each.pairs]
+    beyond = [each.pairs[0] for each in facts if each.subject is Subject.MISSING_BEYOND]
+    missing += [code for code, _ in listed if any(_is_beyond(code, *each) for each in beyond)]
     column = _labelled(name, label, listed, _plain_missing([*missing, *_missing_of(listed)]), facts)
     column = _with_range(column, facts, broken)
     column = _with_asserted_values(column, facts)
@@ -137,10 +145,20 @@ def _listed(facts: Sequence[SyntaxFact], lists: _Lists) -> tuple[Values, str]:
     used = _text(facts, Subject.USED_LIST).casefold()
     codes |= lists.codes.get(used, {})
     pairs = tuple(
-        (code, "" if "`" in label else label) for code, label in codes.items() if not _NO_CELL.fullmatch(code)
+        (code, "" if "`" in label else bare_label(code, label))
+        for code, label in codes.items()
+        if not _NO_CELL.fullmatch(code)
     )
     unknown = f"the list {used}, which is not in this file" if used and used not in lists.codes else ""
     return pairs, lists.unread.get(used, unknown)
+
+
+def _is_beyond(code: str, sign: str, limit: str) -> bool:
+    """Return whether a code is a number beyond a limit."""
+    number, least = parse_number(code), parse_number(limit)
+    if number is None or least is None:
+        return False
+    return {"<": number < least, "<=": number <= least, ">": number > least, ">=": number >= least}[sign]
 
 
 def _missing_of(values: Values) -> Iterator[str]:
