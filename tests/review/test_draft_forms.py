@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from crowdgate.errors import ConfigurationError
-from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import Facts, drafted_items
 from tests.sources.table_files import write_workbook
 

@@ -28,8 +28,11 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.draft_sql import SQL, sql_codebook
+from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -58,14 +61,13 @@ _TYPES = {
 
 
 CODEBOOKS = (
-    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a DDI codebook (.xml), labels in a file (.sav, .dta), a schema "
-    "(.json), a contract or a schema.yml of dbt (.yaml)"
+    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a program of Stata, SPSS or SAS (.do, .dct, .sps, .sas), SQL "
+    "(.sql), a DDI codebook (.xml), labels (.sav, .dta), a schema (.json), a contract or a schema.yml of dbt (.yaml). "
+    "Save others as .csv, with the headings variable, label, type, values and missing"
 )
-"""The forms of codebooks, in words."""
+"""The forms of codebooks, and what to do with others."""
 _TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
-_INSTEAD = {
-    **dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT),
-}
+_INSTEAD = dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT)
 """The advice on other forms of files."""
 
 
@@ -86,6 +88,8 @@ def read_draft_source(
     says too little: the message never shows what could be a cell.
     """
     end = next((each for each in READERS if path.name.lower().endswith(each)), None)
+    if path.name.lower().endswith((*SYNTAX, SQL)):
+        raise cannot_draft(path, "a program, not a table", f"the table as SOURCE, and --codebook {path.name}")
     if end is None:
         raise cannot_draft(path, f"a file of type {path.suffix or 'unknown'}", f"one of {', '.join(READERS)}")
     if not path.is_file():
@@ -146,7 +150,19 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
+    if end in (*SYNTAX, SQL):
+        return _with_syntax(table, path, syntax_codebook(path, names) if end in SYNTAX else sql_codebook(path, names))
     return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> DraftSource:
+    """Return a table's description with what a syntax file says of its columns, and the order of its days."""
+    merged = with_codebook(table, path, found.columns, headings=found.note)
+    if table.format != "csv" or not found.order or "dayForm" in merged.settings:
+        return merged
+    forms = [each for each in (ISO, *DAYS) if each.startswith({"D": "DD", "M": "MM", "Y": "YYYY"}[found.order[0]])]
+    words = f"the form of days in the table: {', '.join(forms)}"
+    return replace(merged, settings={**merged.settings, "dayForm": change(words)})
 
 
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
@@ -154,6 +170,8 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         return read_sheets(path, _sheets(path, own_sheet), names)
     text, encoding = dictionary_text(path)
+    if end == ".txt" and (program := program_of(text)):
+        raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)

@@ -15,11 +15,11 @@ def labelled_variables(path: Path, relative: str, name: str) -> DraftSource:
     Cells are read as codes, so that the labels are the contract's. Raises FileFault if the file can't be read, OSError
     without a file.
     """
-    columns = tuple(map(_column, variables(path)))
+    columns = tuple(map(labelled_column, variables(path)))
     return DraftSource(f"the variables of {path.name}", relative, name, columns, {"values": CODES})
 
 
-def _column(found: LabelledVariable) -> DraftColumn:
+def labelled_column(found: LabelledVariable) -> DraftColumn:
     """Return a variable as a column. Labels of a measured number name special codes."""
     values = tuple((code, bare_label(code, label)) for code, label in found.values)
     special = special_codes(values)
