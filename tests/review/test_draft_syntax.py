@@ -90,14 +90,14 @@ def test_a_do_file_states_labels_codes_ranges_and_missing_values(tmp_path: Path)
     source, found = drafted(tmp_path, ".do", STATA)
     assert found["caseno"].description == "Case number"
     assert (found["ill"].values, found["ill"].missing) == ((("0", "No"), ("1", "Yes")), ("-7",))
-    assert found["agegp"].values == (("1", "Child"), ("2", "Adult"), ("3", "Old"))
+    assert (found["agegp"].values, found["agegp"].missing) == ((("1", "Child"), ("2", "Adult"), ("3", "Old")), (".a",))
     assert (found["pain"].bounds, found["pain"].missing) == (("0", "10"), ("-7", "-6", "-5"))
     assert (found["steps"].bounds, found["steps"].top) == (("0", "40000"), True)
     assert found["trade"].values == (("1", "Trade 1"), ("2", "Trade 2"), ("3", "Trade 3"))
     assert (found["q1"].values, found["q1"].missing) == ((("1", "Low"), ("2", "High")), ("8", "9"))
     assert [code for code, _ in found["q3"].values] == ["1", "2", "8", "9"]
     assert found["age"].bounds == ("18", "79")
-    assert found["pain"].remark == "Diaries were lost in two wards."
+    assert found["pain"].remark == "Diaries were lost in two wards"
     assert found["born"].type is CellType.DAY
     assert source.settings["dayForm"].startswith("CHANGE (the form of days in the table: DD.MM.YYYY")
     assert "the key of a row is caseno with visit" in source.note

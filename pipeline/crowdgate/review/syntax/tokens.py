@@ -82,7 +82,8 @@ def statements(
 
 
 def _statement(text: str, tokens: Sequence[Token], end: int) -> Statement:
-    return Statement(tuple(tokens), tokens[0].line, " ".join(text[tokens[0].start : end].split()))
+    words = " ".join(text[tokens[0].start : end].split())
+    return Statement(tuple(tokens), tokens[0].line, words.rstrip(" ;."))
 
 
 def _next_token(text: str, at: int, language: Language, starts: Sequence[int]) -> tuple[Token | None, int]:

@@ -42,7 +42,9 @@ _COUNTED = {
 }  # fmt: skip
 """The subjects of facts that a note counts, column by column."""
 _OF_LISTS = (Subject.CODES, Subject.UNREAD_LIST)
-_NO_CELL = re.compile(r"\.[A-Za-z]?")
+_NO_CELL = re.compile(r"\.[A-Z]?")
+"""An empty cell in Stata and SAS. Stata writes its other missing values, `.a` to `.z`, into files of text."""
+_EXTENDED = re.compile(r"\.[a-z]")
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,9 @@ def _column(name: str, facts: Sequence[SyntaxFact], lists: _Lists) -> DraftColum
     listed, broken = _listed(facts, lists)
     missing = [code for each in facts if each.subject is Subject.MISSING for code, _ in each.pairs]
     beyond = [each.pairs[0] for each in facts if each.subject is Subject.MISSING_BEYOND]
-    missing += [code for code, _ in listed if any(_is_beyond(code, *each) for each in beyond)]
+    missing += [
+        code for code, _ in listed if _EXTENDED.fullmatch(code) or any(_is_beyond(code, *each) for each in beyond)
+    ]
     column = _labelled(name, label, listed, _plain_missing([*missing, *_missing_of(listed)]), facts)
     column = _with_range(column, facts, broken)
     column = _with_asserted_values(column, facts)
