@@ -42,7 +42,6 @@ REDCAP = (
         ("true/false", "true  false "),
         ("0 = keine | 1 | 2 | 3", "0 keine 1  2  3 "),
         ("1=Mon; 2=Tue; 8=Other", "1 Mon 2 Tue 8 Other"),
-        ("1=a; 2=b; 9=not applicable", "1 a 2 b 9 not applicable"),
         ("18-24; 25-34; 35+", "18-24  25-34  35+ "),
     ],
 )
@@ -81,6 +80,8 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("0-95; 97=97 or more", ListedValues(unread="0-95; 97=97 or more")),
         ("-9=Not ascertained; 01=Yes; 02=No", ListedValues((("01", "Yes"), ("02", "No")), missing=("-9",))),
         ("1=a; 2=b; 9=unknown", ListedValues((("1", "a"), ("2", "b")), missing=("9",))),
+        ("1=a; 2=b; 8=Refusal; 9=not applicable", ListedValues((("1", "a"), ("2", "b")), missing=("8", "9"))),
+        ("001-099; 998=Refusal", ListedValues(bounds=("1", "99"), missing=("998",), decimals=0)),
         (
             "A=yes, in part; perhaps=never=ever; a list of other things",
             ListedValues(unread="A=yes, in part; perhaps=never=ever; a list of other things"),
@@ -118,7 +119,8 @@ def test_a_dictionary_of_redcap_describes_boxes_and_validated_texts() -> None:
     assert found["phone"].direct
     assert (found["age_yrs"].type, found["age_yrs"].bounds) == (CellType.WHOLE, ("0", "110"))
     assert found["seen"].type is CellType.DAY
-    assert found["race___15"] == DraftColumn("race___15", CellType.TEXT, "Other (Race)", TICKED)
+    words = "Race; White; Other"  # the boxes of a question have one role
+    assert found["race___15"] == DraftColumn("race___15", CellType.TEXT, "Other (Race)", TICKED, role_words=words)
     assert found["asthma"].values == (("0", "No"), ("1", "Yes"))
     assert (found["bmi"].type, found["bmi"].values) == (CellType.NUMBER, ())
 

@@ -95,7 +95,7 @@ def test_a_do_file_states_labels_codes_ranges_and_missing_values(tmp_path: Path)
     assert (found["steps"].bounds, found["steps"].top) == (("0", "40000"), True)
     assert found["trade"].values == (("1", "Trade 1"), ("2", "Trade 2"), ("3", "Trade 3"))
     assert (found["q1"].values, found["q1"].missing) == ((("1", "Low"), ("2", "High")), ("8", "9"))
-    assert [code for code, _ in found["q3"].values] == ["1", "2", "8", "9"]
+    assert ([code for code, _ in found["q3"].values], found["q3"].missing) == (["1", "2", "9"], ("8",))
     assert found["age"].bounds == ("18", "79")
     assert found["pain"].remark == "Diaries were lost in two wards"
     assert found["born"].type is CellType.DAY

@@ -10,6 +10,7 @@ from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
 from crowdgate.review.templates.draft_column import Values
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
@@ -235,6 +236,10 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     """
     if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
         stated = _pairs([code for code, _ in stated])
+    bare = plain_labels(stated)
+    if bare is None:
+        return ListedValues(unread=with_doubtful_figures(stated))
+    stated = bare
     entries = [f"{code} = {label}" if label else code for code, label in stated]
     if are_brackets(entries):
         return ListedValues(tuple(stated))
@@ -327,7 +332,9 @@ def without_unknown(listed: ListedValues) -> ListedValues:
     would be left with less than two values stays.
     """
     unknown = [
-        code for code, label in listed.values if is_unknown(label or code) and not _is_place(code, listed.values)
+        code
+        for code, label in listed.values
+        if (is_unknown(label or code) or (label and is_special(label))) and not _is_place(code, listed.values)
     ]
     kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
     if not unknown or len(kept) < 2:

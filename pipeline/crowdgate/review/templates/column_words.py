@@ -96,6 +96,15 @@ THINGS = {
     "hogar", "vivienda", "huishoud", "hushall", "husholdning", "haushalts", "hhnr",
 }  # fmt: skip
 """The words of identifiers that stand for cases, records or several persons."""
+RECORDS = {"record", "recordid"}
+"""The words for records, of which each is of one participant in many studies."""
+SHARED = {
+    "name", "names", "firstname", "lastname", "surname", "forename", "nom", "prenom", "nachname", "vorname", "apellido",
+    "apellidos", "naam", "achternaam", "voornaam", "address", "street", "strasse", "adresse", "direccion", "phone",
+    "telephone", "mobile", "telefon", "telefono", "postcode", "zip", "postal", "birth", "dob", "birthdate", "email",
+    "mail",
+}  # fmt: skip
+"""The words for what identifies a person, but that several can share: names, addresses, days of birth."""
 ENDS_IN_ID = re.compile(
     r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )

@@ -16,7 +16,7 @@ from crowdgate.contracts.domains import label_fault
 from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_scalars import in_quotes, quoted
 from crowdgate.errors import ConfigurationError, Problem, nearest
-from crowdgate.review.templates.column_words import PERSONS, THINGS, column_words
+from crowdgate.review.templates.column_words import PERSONS, RECORDS, SHARED, THINGS, column_words
 from crowdgate.review.templates.draft_column import MOST_QUOTED, UNGUESSED, DraftColumn, DraftSource, Values
 from crowdgate.review.templates.draft_domain import CUT_ICD_9, is_coarse, is_open, seems_whole, stated_properties
 from crowdgate.review.templates.draft_role import guessed_role, role_in_draft
@@ -120,8 +120,10 @@ def _unit_hint(ids: Sequence[DraftColumn]) -> str:
     things. A key of rows identifies persons only where each has one row.
     """
     words = {each.name: column_words(each.name) | column_words(each.description) for each in ids}
+    ids = [each for each in ids if not words[each.name] & SHARED and not each.is_day]
     persons = [each.name for each in ids if column_words(each.name) & PERSONS]
     persons += [each.name for each in ids if words[each.name] & PERSONS and not column_words(each.name) & THINGS]
+    persons += [each.name for each in ids if words[each.name] & RECORDS and words[each.name] & {*PERSONS, "study"}]
     things = [each.name for each in ids if each.is_key or _is_thing(each, words[each.name])]
     others = [each.name for each in ids if each.name not in things]
     if persons or others:

@@ -109,6 +109,20 @@ _FLAG = re.compile(rf"[ynjosx✓]|allowed|nullable|not null|{ANSWERS.pattern}", 
 """The cells below a heading such as `Null values allowed`, which are no codes."""
 
 
+_COUNTS = re.compile(
+    r"(?:un)?weighted.*|(?:cum\w*\W*)?(?:rel\w*\W*)?(?:freq\w*|perc\w*|pct|%|share).*|n|obs\w*|counts?|cases?|number.*"
+    r"|anzahl|h(?:ä|ae)ufigkeit\w*|gewichtet\w*|prozent|effectifs?|pond(?:é|e)r\w*|frecuencia\w*|casos|fr[eé]q\w*"
+    r"|freq(?:u|ü)(?:ê|e)nc\w*|aantal\w*|antal\w*|procent\w*|prosent\w*|porcent\w*|pourcent\w*|percentu\w*|liczba|liczebność|počet",
+    re.IGNORECASE,
+)
+"""The headings of counts and shares."""
+
+
+def is_count_heading(heading: str) -> bool:
+    """Return whether counts or shares stand below a heading."""
+    return bool(_COUNTS.fullmatch(heading.strip()))
+
+
 def heading_key(heading: str) -> str:
     """Return what a heading says that stands below it, other than names; empty if it, without what stands in
     brackets, is not known.

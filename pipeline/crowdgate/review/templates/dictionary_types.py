@@ -54,6 +54,8 @@ _WHOLE = re.compile(
     r"|całkowit\w*|cel(?:á|é|očís\w*))\b"
 )
 """The words by which a type of numbers has no decimals: `number (whole)`."""
+_FIXED = re.compile(r"number_(\d)dp(?:_comma_decimal)?")
+"""The checks of REDCap for numbers with so many decimals."""
 _FORM = re.compile(r"\b[^\W\d_]{2,4}([-./]?)[^\W\d_]{2,4}\1[^\W\d_]{2,4}\b")
 
 
@@ -69,6 +71,8 @@ class StatedType:
 def stated_type(text: str) -> StatedType:
     """Return what a dictionary says of the type of a variable; an unknown type for words that are not known."""
     text = " ".join(text.lower().split())
+    if fixed := _FIXED.fullmatch(text):
+        return StatedType(CellType.NUMBER, int(fixed[1]))
     sized = _SIZED.fullmatch(text)
     words = [text, text.partition("_")[0], sized["word"] if sized else "", *re.findall(r"^[^\W\d]{3,}", text)]
     found = next((_TYPES[each] for each in words if each in _TYPES), CellType.UNKNOWN)

@@ -37,7 +37,9 @@ class DraftColumn:
     codebook states its `role`, and that the `top` of its range stands for all greater numbers. `remark` is what stands
     in the place of its values, and is not understood; `range_form` the form of days in which its range is written. The
     `bottom` of its range stands for all smaller numbers; `unread_role` is what it says of a role and is not understood.
-    Its numbers are the least one and those at each `step`; the codebook describes it first in `row` (0: in none).
+    Its numbers are the least one and those at each `step`; a check of its cells says that they `may_have_decimals`; its
+    role is guessed by the `role_words` in place of its description, if it has some; the codebook describes it first in
+    `row` (0: in none).
     """
 
     name: str
@@ -62,6 +64,8 @@ class DraftColumn:
     bottom: bool = False
     unread_role: str = ""
     step: str = ""
+    may_have_decimals: bool = False
+    role_words: str = ""
     row: int = field(default=0, compare=False)
 
     @property

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
+from crowdgate.review.templates.code_rows import DOUBTFUL
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_between,
@@ -32,6 +34,7 @@ from crowdgate.review.templates.codebook_values import (
 from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
+from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
@@ -48,6 +51,10 @@ _CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
 """Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
 _CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO[- ]?3166|ISCED|ISCO|NACE)\b")
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
+_SLIDER = ("0", "100")
+"""The ends of a slider of REDCap for which none are stated."""
+_DATES = re.compile(r"date(time)?_(ymd|mdy|dmy)")
+"""The checks of dates of REDCap, whose exports have them as YYYY-MM-DD."""
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
@@ -162,6 +169,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         first.setdefault(name, number)
     described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
+    others = [each for each in described.values() if each.name.casefold() not in folded and _is_name(each.name)]
     shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
@@ -172,7 +180,12 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         if place not in known.values()
         and (what := lost_facts(name, [row[place] for row in rows[at + 1 :] if place < len(row)]))
     )
-    return Dictionary(columns, used, ignored, len(described) - len(columns), own, lost=lost)
+    return Dictionary(columns, used, ignored, len(others), own, lost=lost)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be the name of a variable, and is no footnote or heading of a section."""
+    return bool(re.fullmatch(r"\S{1,64}", text)) and not text.endswith(":")
 
 
 def _with_lengths(
@@ -185,6 +198,7 @@ def _with_lengths(
     numbered = enumerate(rows[start:], start + 1)
     filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
     found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for _, cells in filled]
+    _state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
             is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
@@ -192,6 +206,19 @@ def _with_lengths(
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
     yield from ((number, cells, row) for (number, cells), row in zip(filled, found, strict=True))
+
+
+def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
+    """Make decimals that words state parts of the types of numbers, if some rows do: only then is one without them of
+    whole numbers.
+    """
+    told = [decimals_in_words(" ".join(row.get(key, "") for key in _WORDS)) for row in rows]
+    plain = [stated_type(row.get("type", "")) == StatedType(CellType.NUMBER) for row in rows]
+    if not any(each and is_plain for each, is_plain in zip(told, plain, strict=True)):
+        return
+    for row, decimals, is_plain in zip(rows, told, plain, strict=True):
+        if is_plain and not re.fullmatch(r"\d+[.,]\d+", row.get("length", "")):
+            row["type"] = f"numeric (20,{decimals or 0})"
 
 
 def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
@@ -263,6 +290,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
+    told = _of_words(first, listed, stated, kind)
+    listed = told if told is not None else listed
     words = [first.get(key, "") for key in (*_WORDS, "values")]
     top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
@@ -270,8 +299,11 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
         *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
+        *_labelled_ends(listed, first.get("notes", "")),
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
+    listed, missing = _without_missing_ends(listed, missing)
+    is_checked = stated_type(first.get("check", "")).type is CellType.NUMBER
     column = DraftColumn(
         name, stated.type, _description(rows, listed),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
@@ -279,15 +311,31 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
-        bottom=bottom, unread_role=_unread_role(first), step=listed.step,
+        bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip
     if kind == "checkbox":
         for code, choice in listed.values:
             yield replace(
-                column, name=f"{name}___{code}", description=f"{choice} ({column.description})", values=_TICKED
-            )
+                column, name=f"{name}___{code}", description=f"{choice} ({column.description})", values=_TICKED,
+                role_words="; ".join([column.description, *(each for _, each in listed.values)]),
+            )  # fmt: skip
     else:
         yield column
+
+
+def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> ListedValues | None:
+    """Return the range that the words on a number state, or these words, where they say something of its ends that is
+    not understood; None for other variables and words.
+    """
+    is_number = stated.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
+    if not is_number or listed.values or listed.bounds or listed.unread or kind in ("calc", "descriptive"):
+        return None
+    words = [row[key] for key in _WORDS if row.get(key)]
+    found = note_range(words)
+    if found.bounds:
+        return replace(found, missing=listed.missing)
+    said = [each for each in words if states_limits(each)]
+    return replace(listed, unread="; ".join(said)) if said and stated.type is not CellType.UNKNOWN else None
 
 
 def _stated_role(row: Row) -> Role | None:
@@ -296,9 +344,30 @@ def _stated_role(row: Row) -> Role | None:
     return stated_role(row.get("role", "")) or next(bracketed, None)
 
 
+def _labelled_ends(listed: ListedValues, notes: str) -> list[str]:
+    """Return the negative least number of a range, if notes begin a sentence with it and its meaning: `-9 = sample
+    lost`.
+    """
+    least = (listed.bounds or ("",))[0]
+    is_labelled = re.search(rf"(?:^|[.;,]\s+){re.escape(least)}\s*[=:]\s*[^\W\d]", notes)
+    return [least] if re.fullmatch(r"-[1-9]\d*", least) and is_labelled else []
+
+
+def _without_missing_ends(listed: ListedValues, missing: Sequence[str]) -> tuple[ListedValues, tuple[str, ...]]:
+    """Return a range of whole numbers whose ends are no missing codes, as of a check that lets them pass: -9 to 200,
+    where -9 is one, begins at 0. A negative least number for which words have a label is one, too.
+    """
+    if listed.bounds is None or not all(re.fullmatch(r"-?\d+", each) for each in listed.bounds) or listed.decimals:
+        return listed, tuple(missing)
+    low, high = map(int, listed.bounds)
+    low = 0 if str(low) in missing and low < 0 <= high else low
+    high = high - 1 if str(high) in missing and high > low else high
+    return replace(listed, bounds=(str(low), str(high))), tuple(missing)
+
+
 def _codes_of_range(listed: ListedValues) -> ListedValues:
     """Return a short range of codes with zeros before them as the list of them; others unchanged."""
-    if listed.bounds is None or listed.digits < 2:
+    if listed.bounds is None or listed.digits < 2 or listed.missing:
         return listed
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))
@@ -331,6 +400,8 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
         return ListedValues(_YES_NO[kind])
     own = _listed_values(rows, kind)
     least, greatest = (rows[0].get(key, "") for key in ("least", "greatest"))
+    if kind == "slider" and not (least or greatest):
+        least, greatest = _SLIDER
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
     if limits.bounds is None:
@@ -343,8 +414,10 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
 
 
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
-    if kind in ("calc", "descriptive"):
+    if kind in ("calc", "descriptive", "slider"):  # choices of a slider name points of it
         return ListedValues()
+    if rows[0].get("values", "").startswith(DOUBTFUL):
+        return ListedValues(unread=rows[0]["values"])
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"
         pairs = tuple((row["values"], row.get(key, "")) for row in rows if row.get("values"))
@@ -380,13 +453,17 @@ def _description(rows: Sequence[Row], listed: ListedValues) -> str:
 def _type(row: Row, listed: ListedValues) -> StatedType:
     """Return the type of a variable, with the more decimals of those that its type and its range state."""
     form = next(filter(None, (day_form(row.get(key, "")) for key in ("values", *_WORDS))), "")
-    found = [stated_type(row.get(key, "")) for key in ("check", "type")]
+    is_slider = row.get("type", "").lower() == "slider"
+    found = [stated_type(row.get(key, "")) for key in (("type",) if is_slider else ("check", "type"))]
+    form = ISO if _DATES.match(row.get("check", "")) else form
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
     is_days = listed.bounds is None or compact_days(listed).bounds != listed.bounds or "-" in listed.bounds[0][1:]
     if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and is_days):
         return StatedType(CellType.DAY, day_form=stated.day_form or form)
+    if listed.digits and listed.missing and stated.type is CellType.UNKNOWN and not listed.decimals:
+        return StatedType(CellType.WHOLE)  # beside codes for no value, which have no zeros before them
     if listed.digits and stated.type is CellType.UNKNOWN:
         return StatedType(CellType.TEXT)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]

@@ -168,7 +168,7 @@ def seems_whole(column: DraftColumn) -> bool:
     words = column_words(column.name) | column_words(column.description)
     is_number = column.type is CellType.NUMBER and column.bounds is not None and not column.is_age
     is_count = bool(words & COUNTS) or column.without_decimals
-    return is_number and not column.decimals and is_count and not words & NO_COUNTS
+    return is_number and not column.decimals and not column.may_have_decimals and is_count and not words & NO_COUNTS
 
 
 def _fitting(bounds: tuple[str, str], exact: str, step: str) -> tuple[str, str, str]:

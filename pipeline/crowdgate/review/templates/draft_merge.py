@@ -9,6 +9,12 @@ from crowdgate.contracts.cell_form import COMMA, ISO
 from crowdgate.review.templates.draft_column import DraftColumn, DraftSource, cannot_draft
 from crowdgate.sources.table_header import CellType
 
+BY_HAND = (
+    "a table with a row for each variable and the headings variable, label, type, values and missing (.csv, .xlsx); or "
+    "a text in which the name of each variable begins a line, with its codes on indented lines below: `1  Male`"
+)
+"""The forms of codebooks that people can write by hand."""
+
 
 def with_codebook(
     table: DraftSource, path: Path, columns: Sequence[DraftColumn], left_out: int = 0, headings: str = ""
@@ -27,7 +33,9 @@ def with_codebook(
     merged = tuple(column if book is None else _merged(column, book) for column, book in found)
     names = {column.name.casefold() for column in table.columns}
     unmatched = left_out + sum(each.name.casefold() not in names for each in columns)
-    undescribed = sum(book is None for _, book in found)
+    undescribed = sum(book is None or not says_something(book) for _, book in found)
+    if undescribed == len(found):
+        raise cannot_draft(path, "nothing on any column that can be used", BY_HAND)
     counts = f"its variables without a column here: {unmatched}; columns that it does not describe: {undescribed}"
     note = f"{headings}; {counts}" if headings else counts
     books = [book for _, book in found if book is not None]
@@ -37,6 +45,20 @@ def with_codebook(
     if any(each.decimals and each.bounds for each in books):
         merged = tuple(replace(each, without_decimals=True) for each in merged)
     return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note, settings=settings)
+
+
+def says_something(column: DraftColumn) -> bool:
+    """Return whether a codebook says anything of a column but its name."""
+    facts = (
+        column.description,
+        column.values,
+        column.bounds,
+        column.missing,
+        column.unread,
+        column.remark,
+        column.role,
+    )
+    return any(facts) or column.direct or column.type is not CellType.UNKNOWN
 
 
 def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[str, str]:
@@ -60,7 +82,7 @@ def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:
     return replace(
         book,
         name=column.name,
-        type=column.type if stated else book.type,
+        type=column.type if stated else CellType.TEXT if book.values and not book.bounds else book.type,
         description=book.description or column.description,
         direct=column.direct or book.direct,
         missing=tuple(dict.fromkeys([*book.missing, *column.missing])),

@@ -28,10 +28,11 @@ def guessed_role(column: DraftColumn) -> Role | None:
         return Role.QUASI_IDENTIFIER
     if column.is_weight:
         return Role.OTHER
-    words, listed = column_words(column.description), bool(column.values)
+    described = column.role_words or column.description
+    words, listed = column_words(described), bool(column.values)
     words -= ADMISSIONS if column.is_day else set()
     found = role_of(column_words(column.name), listed=listed)
-    text = plain_text(column.description[:MOST_QUOTED]).lower()
+    text = plain_text(described[:MOST_QUOTED]).lower()
     if (
         found is Role.QUASI_IDENTIFIER
         and is_sensitive(text)

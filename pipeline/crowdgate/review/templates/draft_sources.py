@@ -33,6 +33,7 @@ from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, synt
 from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
+from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -53,6 +54,8 @@ _CODEBOOK_SHEET = re.compile(
 """The words in names of sheets that are codebooks."""
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
+_FORM_OF_DAYS = change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}")
+"""What to write for the form of days, where nothing states it."""
 _TYPES = {
     "integer": CellType.WHOLE, "number": CellType.NUMBER, "boolean": CellType.FLAG, "date": CellType.DAY,
     "timestamp": CellType.MOMENT, "time": CellType.TIME, "string": CellType.TEXT,
@@ -106,7 +109,18 @@ def read_draft_source(
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     if codebook is not None:
         found = _with_codebook(found, codebook, part if codebook == path else None)
-    return replace(found, columns=tuple(map(consistent, found.columns)))
+    return _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+
+
+def _with_day_form(found: DraftSource) -> DraftSource:
+    """Return a description that leaves the form of days to decide, if the table is a CSV file with days, and nothing
+    states their form.
+    """
+    days = [each for each in found.columns if each.is_day and not each.direct]
+    known = {each.day_form or each.range_form for each in days} - {""}
+    if found.format != "csv" or "dayForm" in found.settings or not days or len(known) == 1:
+        return found
+    return replace(found, settings={**found.settings, "dayForm": _FORM_OF_DAYS})
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -185,6 +199,8 @@ def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows
+    if blocks := block_rows(text, names):
+        return blocks
     if sections := section_rows(with_points(with_code_points(text), names), names):
         return sections
     expected = "lines that begin with the name of a column, with its codes on indented lines below"
@@ -302,7 +318,7 @@ def _csv(path: Path, relative: str, _: str) -> DraftSource:
     if delimiter == ";":  # as in countries where a comma is the decimal mark
         settings |= {
             "decimalMark": change("the mark in numbers: . or ,"),
-            "dayForm": change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}"),
+            "dayForm": _FORM_OF_DAYS,
         }
     read = f"the header line of {path.name}"
     return DraftSource(read, relative, "csv", tuple(map(DraftColumn, names, [CellType.UNKNOWN] * len(names))), settings)

@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 _UNKNOWN = (
-    r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)|refused?( to answer)?",
+    r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)",
+    r"refus(ed?|als?)( to answer)?",
     r"(not |un)answered|no reply",
     r"not (stated|known|specified|ascertained|reported|recorded|rated|assessed|tested|measured|available|given"
     r"|disclosed)|undisclosed",
@@ -29,6 +30,8 @@ _UNKNOWN = (
     r"(ne )?répond pas|refus de répondre|se desconoce|dato (faltante|mancante)|não preenchid[oa]|sem declaração",
     r"ignot[oa]|mancant[ei]|rifiut[ao]|weigert|ontbre(ekt|kend)|geen gegevens|(inget|intet) svar|saknas|ej uppgift",
     r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
+    r"verweigerung|antwort verweigert|negativa|odmítnutí|odmowy|vägran|nekt|weigering|rifiutato|kieltäyty\w+",
+    r"(ikke|inte|ej|icke) (oppgitt|oplyst|uppgett|angivet)|(ne )?veut pas répondre|no (quiere )?responder?",
     r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (

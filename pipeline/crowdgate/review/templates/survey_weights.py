@@ -19,6 +19,7 @@ _PHRASE = re.compile(
     "|".join(
         (
             rf"\b(?:{'|'.join(_KINDS)})\W+(?:\w+\W+){{0,2}}weight(?:s|ing)?\b",
+            r"\bweights\b|\bweights?\W+(?:to|for) (?:use|all|estimat)",
             r"\bweight(?:s|ing)?\W+(?:factor|variable|coefficient|for (?:analys|estimat|population))",
             r"\b(?:expansion|inflation|raising|grossing(?:-up)?|elevation) factors?\b|\bpondera\w+|\bponderi\w+",
             r"\bfa[ck]?t\w*\W+(?:de |d )?(?:expans\w*|elevaci\w*|extrapol\w*|ponder\w*|redress\w*)",

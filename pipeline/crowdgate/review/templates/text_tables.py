@@ -1,40 +1,40 @@
-"""Tables in a text whose columns stand below each other: codes with their labels become points of a list.
-
-Offices print them with counts beside each code, `Male      1     1,234     49.0`, which are passed over.
-"""
+"""Lines of a plain text below the name of a variable, whose codes, labels and counts stand below each other."""
 
 import re
 from collections.abc import Iterator, Sequence
 
-from crowdgate.review.templates.dictionary_headings import places_of_codes
-
-_GAP = re.compile(r"\s{2,}|\t")
+from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, is_range, plain_table
 
 
 def with_code_points(text: str) -> str:
-    """Return a text in which the rows of codes below a line of headings are indented lines `1 = Male`."""
+    """Return a text in which codes with labels beside them are indented lines `1 = Male`; counts behind the labels are
+    left out. Where it is doubtful which cells are codes, one line says so with the labels.
+    """
     return "\n".join(_lines(text))
 
 
 def _lines(text: str) -> Iterator[str]:
-    places: tuple[int, int] | None = None
-    width = 0
-    for line in text.splitlines():
-        cells = _GAP.split(line.strip())
-        if len(cells) > 1 and (found := places_of_codes(cells)) is not None:
-            places, width = found, len(cells)
-        elif places is not None and (entry := _entry(cells, places, width)):
-            yield f"    {entry}"
-        else:
-            places = None if line.strip("-= ") or not line.strip() else places
-            yield line
+    run = list[str]()
+    for line in [*text.splitlines(), ""]:
+        if re.match(r"\s+\S|\d|-\d", line) and len(cells_of(line)) > 1:
+            run.append(line)
+            continue
+        yield from _points(run)
+        run = []
+        yield line
 
 
-def _entry(cells: Sequence[str], places: tuple[int, int], width: int) -> str:
-    """Return a code with its label, which stands below its heading, or else before the code, and is no count; empty for
-    a row of another kind.
-    """
-    at, label = places
-    beside = [cells[each] for each in (label, at - 1) if 0 <= each < len(cells)]
-    words = [each for each in beside if re.search(r"[^\W\d]", each)]
-    return f"{cells[at]} = {words[0]}" if len(cells) == width and words and " " not in cells[at] else ""
+def _points(run: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of codes for those of a table; other lines as they are."""
+    rows = [cells_of(line) for line in run]
+    table = plain_table(rows) if rows else None
+    if table is not None and table.entries:
+        ranges = [code for code, _ in table.entries if is_range(code)]
+        words = (
+            (code, "" if code in ranges and not re.search(r"\d", label) else label) for code, label in table.entries
+        )
+        yield from (f"    {code} = {label}" if label else f"    {code}" for code, label in words)
+    elif table is not None and table.doubtful:
+        yield f"    values: {DOUBTFUL}{'; '.join(table.doubtful)}"
+    else:
+        yield from run
