@@ -231,7 +231,7 @@ NEWCOMERS: list[tuple[str, Edits, Told]] = [
     (VISITS, [("{from: 0, to: 90, top: true, source: Clinic handbook}", "{from: 0, to: 90, top: true}")],
      [(26, 32, "nothing", None)]),
     (VISITS, [("top: true, source: Clinic handbook}", "top: true, source: Clinic handbook, 2nd edition}")],
-     [(26, 83, "words behind a comma", None)]),
+     [(26, 93, "words behind a comma", None)]),
     (VISITS, [("logicalType: integer", "logicalType: numeric")],
      [(23, 9, "'numeric'", None)]),
     (VISITS, [("logicalType: integer", "logicalType: boolean")],

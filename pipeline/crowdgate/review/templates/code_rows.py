@@ -9,8 +9,9 @@ from crowdgate.review.templates.dictionary_headings import is_count_heading, pla
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.special_labels import is_special
 
-GAP = re.compile(r"\s{2,}|\t+")
-"""The blanks between cells of a line."""
+GAP = re.compile(r"\s*(?:\.{3,}|…+)\s*|\s{2,}|\t+")
+"""The blanks, or dots, between cells of a line."""
+_ENDS_IN_FIGURE = re.compile(r"\s[(\[]?\d[\d.,]*\s?%?[)\]]?$")
 _NUMBER = r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _RANGE = re.compile(rf"{_NUMBER}\s*(?:-|–|to|:)\s*{_NUMBER}", re.IGNORECASE)
 _CODE = re.compile(rf"-?\d[\d.]{{0,14}}|[A-Z]{{1,3}}\d{{0,4}}|\.[a-z]?|{_RANGE.pattern}", re.IGNORECASE)
@@ -20,7 +21,7 @@ _TOTAL = re.compile(
     re.IGNORECASE,
 )
 """The label of a row that adds up the others."""
-DOUBTFUL = "it is not certain which of its figures are codes: "
+DOUBTFUL = "it is not certain which figures are the codes of "
 """The words before the labels of a table that is not read."""
 Entry = tuple[str, str]
 """A code and its label."""
@@ -54,18 +55,23 @@ def headed_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> CodeTab
     at, label = _places(heads, found)
     entries, doubtful = list[Entry](), list[str]()
     for row in rows:
+        if any(map(_TOTAL.fullmatch, row[:2])):
+            continue
         if len(row) == len(heads):
             entry = row[at], row[label] if label is not None else ""
         elif (own := _shifted(row, heads, at, label)) is not None:
             entry = own
         elif entries and len(row) == 1 and not FIGURE.fullmatch(row[0]):
-            entries[-1] = entries[-1][0], f"{entries[-1][1]} {row[0]}"
+            if row[0][0].islower() or row[0][0] == "(":  # else the title of further rows
+                entries[-1] = entries[-1][0], f"{entries[-1][1]} {row[0]}"
             continue
         else:
-            doubtful += [each for each in row[:2] if not FIGURE.fullmatch(each)]
+            doubtful += [_words(each) for each in row[:2] if not FIGURE.fullmatch(each)]
             continue
-        entries += [] if any(_TOTAL.fullmatch(each) for each in (*entry, row[0])) else [entry]
-    return CodeTable(tuple(entries), tuple(doubtful))
+        entries += [] if _TOTAL.fullmatch(entry[1]) else [entry]
+    if doubtful:
+        return CodeTable(doubtful=(*(text or code for code, text in entries), *doubtful))
+    return CodeTable(tuple(entries))
 
 
 def _places(heads: Sequence[str], found: tuple[int, int]) -> tuple[int, int | None]:
@@ -87,6 +93,8 @@ def _shifted(row: Sequence[str], heads: Sequence[str], at: int, label: int | Non
     if len(kept) < 2 or label is None or len(kept) > 3:
         return None
     code, text = (kept[0], kept[1:]) if at < label else (kept[-1], kept[:-1])
+    if len(row) < len(heads) and any(map(_ENDS_IN_FIGURE.search, text)):
+        return None  # a count behind one blank
     return (code, " ".join(text)) if _CODE.fullmatch(code) and not all(map(FIGURE.fullmatch, text)) else None
 
 
@@ -95,16 +103,25 @@ def plain_table(rows: Sequence[Sequence[str]]) -> CodeTable:
     further cells all must be figures. Where the code can be a count, the table is doubtful.
     """
     kept = [row for row in rows if not any(map(_TOTAL.fullmatch, row[:2]))]
+    if not kept:
+        return CodeTable()
     behind = [row[2:] for row in kept]
-    words = tuple(next((each for each in row if re.search(r"[^\W\d]", each)), row[0]) for row in kept)
+    words = tuple(_words(next((each for each in row if re.search(r"[^\W\d]", each)), row[0])) for row in kept)
     if all(len(row) > 1 and _CODE.fullmatch(row[0]) and _is_label(row[1]) for row in kept):
         are_counts = all(FIGURE.fullmatch(cell) for row in behind for cell in row)
+        most = max(map(len, kept))
+        are_counts &= not any(len(row) < most and _ENDS_IN_FIGURE.search(row[1]) for row in kept)
         return CodeTable(tuple((row[0], row[1]) for row in kept)) if are_counts else CodeTable(doubtful=words)
     if all(len(row) == 2 and not _CODE.fullmatch(row[0]) and _CODE.fullmatch(row[1]) for row in kept):
         entries = tuple((row[1], row[0]) for row in kept)
         return CodeTable(entries) if _are_codes(entries) else CodeTable(doubtful=words)
     figured = kept and all(len(row) > 1 and all(map(FIGURE.fullmatch, row[1:])) for row in kept)
     return CodeTable(doubtful=words) if figured and _is_label(kept[0][0]) else CodeTable()
+
+
+def _words(text: str) -> str:
+    """Return a label without the figures at its end, which may be counts."""
+    return _ENDS_IN_FIGURE.sub("", text)
 
 
 def _is_label(text: str) -> bool:

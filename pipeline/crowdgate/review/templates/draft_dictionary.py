@@ -399,6 +399,7 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     if kind in _YES_NO:
         return ListedValues(_YES_NO[kind])
     own = _listed_values(rows, kind)
+    own = _in_brackets(rows[0]) if own == ListedValues() and len(rows) == 1 else own
     least, greatest = (rows[0].get(key, "") for key in ("least", "greatest"))
     if kind == "slider" and not (least or greatest):
         least, greatest = _SLIDER
@@ -411,6 +412,12 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
         return own
     missing = (*own.missing, *kept.missing, *limits.missing)
     return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
+
+
+def _in_brackets(row: Row) -> ListedValues:
+    """Return the list of values that the words on a variable have in brackets: `Sex (1 = male, 2 = female)`."""
+    found = (each for key in _WORDS[:2] for each in re.findall(r"\(([^()]*=[^()]*=[^()]*)\)", row.get(key, "")))
+    return next((listed for each in found if (listed := listed_values(each)).values), ListedValues())
 
 
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:

@@ -10,8 +10,8 @@ from crowdgate.review.templates.draft_column import DraftColumn, DraftSource, ca
 from crowdgate.sources.table_header import CellType
 
 BY_HAND = (
-    "a table with a row for each variable and the headings variable, label, type, values and missing (.csv, .xlsx); or "
-    "a text in which the name of each variable begins a line, with its codes on indented lines below: `1  Male`"
+    "a table with a row for each variable, and the headings variable, label, type, values, missing. In a text, codes "
+    "stand on indented lines below the name of their variable"
 )
 """The forms of codebooks that people can write by hand."""
 

@@ -55,7 +55,7 @@ _CODEBOOK_SHEET = re.compile(
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
 _FORM_OF_DAYS = change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}")
-"""What to write for the form of days, where nothing states it."""
+"""The form of days that is left to decide, where nothing states it."""
 _TYPES = {
     "integer": CellType.WHOLE, "number": CellType.NUMBER, "boolean": CellType.FLAG, "date": CellType.DAY,
     "timestamp": CellType.MOMENT, "time": CellType.TIME, "string": CellType.TEXT,
@@ -65,8 +65,8 @@ _TYPES = {
 
 CODEBOOKS = (
     "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a program of Stata, SPSS or SAS (.do, .dct, .sps, .sas), SQL "
-    "(.sql), a DDI codebook (.xml), labels (.sav, .dta), a schema (.json), a contract or a schema.yml of dbt (.yaml). "
-    "Save others as .csv, with the headings variable, label, type, values and missing"
+    "(.sql), DDI (.xml), labels (.sav, .dta), a schema (.json, .yml) or a contract (.yaml). Save others as .csv, with "
+    "the headings variable, label, type, values and missing"
 )
 """The forms of codebooks, and what to do with others."""
 _TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "

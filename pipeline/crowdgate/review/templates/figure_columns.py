@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from crowdgate.review.templates.draft_column import Values
 
 _FIGURE = r"[(\[]?[<>≈]?\s?-?(?:\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+|\d+)(?:[.,]\d+)?\s?%?[)\]]?"
-FIGURE = re.compile(rf"{_FIGURE}|[-–—.*x]|n\.?a\.?", re.IGNORECASE)
+FIGURE = re.compile(rf"{_FIGURE}(?:\s+{_FIGURE})*|[-–—.*x]|n\.?a\.?", re.IGNORECASE)
 """A cell with a count or a share, or with a sign in its place."""
 _BEHIND = re.compile(rf"(?:[\s,;:]+(?:n\s?=\s?)?{_FIGURE})+$", re.IGNORECASE)
 _PART = re.compile(
@@ -29,7 +29,7 @@ def plain_labels(values: Sequence[tuple[str, str]]) -> Values | None:
     tails = [len(_tail(label)) for _, label in values if label]
     least = min(tails, default=0)
     if least >= LEAST_COLUMNS and len(tails) >= LEAST_LABELS:
-        return tuple((code, " ".join(label.split()[: -least or None])) for code, label in values)
+        return tuple((code, " ".join(label.split()[:-least]).rstrip(" .…") if label else "") for code, label in values)
     return None if _may_have_figures(values) else tuple(values)
 
 

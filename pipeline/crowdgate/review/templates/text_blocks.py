@@ -15,7 +15,7 @@ from crowdgate.review.templates.special_labels import is_special
 
 _NAMES = "|".join(sorted(map(re.escape, HEADINGS["name"]), key=len, reverse=True))
 _START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)", re.IGNORECASE)
-_BARE = re.compile(r"(?P<name>[^\s:]+)(?P<rest>(?:\s{2,}|\t|\s*$).*)")
+_BARE = re.compile(r"(?P<name>[^\s:]+?)(?P<rest>(?:[:.]?\s|[:.]?$).*)")
 _ATTRIBUTE = re.compile(r"(?P<left>[^\W\d][^:=\t]{1,38}?)(?:\s*:\s*|\s{2,}|\t|\s*$)(?P<words>.*)")
 _FIRST, _LABELS, _QUESTIONS = "concept", ("label", "description"), ("question",)
 _OWN = {
@@ -84,7 +84,7 @@ def _bare_start(line: str, block: _Block | None) -> re.Match[str] | None:
 
 def _attributes(block: _Block, rest: str) -> None:
     """Add the attributes that stand behind a name: `Length  1  Position  7`, or its label."""
-    cells = [part for each in cells_of(rest) for part in re.split(r"\s*:\s*", each) if part]
+    cells = [part for each in cells_of(rest.lstrip(" :.")) for part in re.split(r"\s*:\s*", each) if part]
     at = 0
     while at < len(cells):
         key = _key(cells[at])
