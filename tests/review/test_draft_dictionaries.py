@@ -366,7 +366,8 @@ def test_the_headings_that_are_used_and_ignored_are_told(tmp_path: Path, capsys:
     said = capsys.readouterr()
     note = (
         "headings used: Variable, Description, Type, Code, Meaning, Minimum, Maximum, Missing; ignored: Unit;"
-        " its variables without a column here: 6; columns that it does not describe: 1"
+        " columns whose values or range it states: 1; its variables without a column here: 6;"
+        " columns that it does not describe: 1"
     )
     left_out = "not published, as they have no domain (--domains drafts them): dist, other"
     assert said.err == f"the codebook: {note}\n{left_out}\n"

@@ -92,7 +92,7 @@ def test_keys_and_roles_of_schemas_are_those_of_columns(tmp_path: Path) -> None:
     [
         (".rtf", "{\\rtf1 sex}", "its text saved as .txt"),
         (".docx", "PK", "its text saved as .txt"),
-        (".xyz", "", r"a schema \(.json\)"),
+        (".xyz", "", r"a schema \(.json"),
         (".json", "[1", "a Table Schema"),
         (".json", '{"a": {"b": 1}}', "a Table Schema"),
         (".yml", "models: []\n", "whose models have"),

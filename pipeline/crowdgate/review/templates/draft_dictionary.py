@@ -131,6 +131,10 @@ class Dictionary:
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
+    def of_blocks(self) -> "Dictionary":
+        """Return the same without headings, where the codebook has a block of lines for each variable."""
+        return replace(self.without_rows(), used=(), ignored=())
+
     def without_rows(self) -> "Dictionary":
         """Return the same without the numbers of rows, where the codebook is no table."""
         return replace(self, columns=tuple(replace(each, row=0) for each in self.columns))
@@ -144,7 +148,11 @@ class Dictionary:
             else ""
         )
         lost = f"; so lost: {', '.join(self.lost)}" if self.lost else ""
-        headings = f"headings used: {used}; ignored: {ignored}{lost}{lists}" if self.used else "labels of a program"
+        headings = (
+            f"headings used: {used}; ignored: {ignored}{lost}{lists}"
+            if self.used
+            else "read as a block of lines for each variable"
+        )
         return f"{read}{headings}"
 
 
@@ -367,7 +375,7 @@ def _without_missing_ends(listed: ListedValues, missing: Sequence[str]) -> tuple
 
 def _codes_of_range(listed: ListedValues) -> ListedValues:
     """Return a short range of codes with zeros before them as the list of them; others unchanged."""
-    if listed.bounds is None or listed.digits < 2 or listed.missing:
+    if listed.bounds is None or listed.digits < 2:
         return listed
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))

@@ -36,7 +36,9 @@ def with_codebook(
     undescribed = sum(book is None or not says_something(book) for _, book in found)
     if undescribed == len(found):
         raise cannot_draft(path, "nothing on any column that can be used", BY_HAND)
-    counts = f"its variables without a column here: {unmatched}; columns that it does not describe: {undescribed}"
+    stated = sum(book is not None and bool(book.values or book.bounds) for _, book in found)
+    counts = f"columns whose values or range it states: {stated}; its variables without a column here: {unmatched}"
+    counts += f"; columns that it does not describe: {undescribed}"
     note = f"{headings}; {counts}" if headings else counts
     books = [book for _, book in found if book is not None]
     forms = _forms(books, table.settings) if table.format == "csv" else {}

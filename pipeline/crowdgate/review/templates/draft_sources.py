@@ -33,7 +33,7 @@ from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, synt
 from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
-from crowdgate.review.templates.text_blocks import block_rows
+from crowdgate.review.templates.text_blocks import ROWS, block_rows
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -191,7 +191,8 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
     found = read_dictionary(path, rows, names)
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
-    return replace(found if is_table else found.without_rows(), encoding=encoding)
+    found = found if is_table else found.of_blocks() if rows[0] == [*ROWS] else found.without_rows()
+    return replace(found, encoding=encoding)
 
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
