@@ -56,6 +56,28 @@ def test_decimals_in_words_state_which_numbers_are_whole(tmp_path: Path) -> None
     assert found["y"]["domain"] == {"from": "0", "to": "900", "step": "1", "precision": "0.01"}
 
 
+def test_codes_outside_a_range_are_missing(tmp_path: Path) -> None:
+    book = 'variable,label,type,values,min,max\nx,Heat,integer,"-9 = lost; -8 = broken",34,43\n'
+    assert drafted_items(tmp_path, "x", book)["x"]["domain"] == {"from": "34", "to": "43", "missing": ["-9", "-8"]}
+
+
+@pytest.mark.parametrize(
+    ("words", "domain"),
+    [
+        ("Age in years, top-coded at 95", {"from": "0", "to": "95", "top": "true"}),
+        ("Age in years (15-99)", {"from": "15", "to": "99"}),
+        ("Age in years", {"from": "0", "to": "90", "top": "true"}),
+    ],
+)
+def test_ages_with_a_stated_end_are_not_those_of_the_stock(tmp_path: Path, words: str, domain: dict[str, str]) -> None:
+    assert drafted_items(tmp_path, "w_age", f'variable,label\nw_age,"{words}"\n')["w_age"]["domain"] == domain
+
+
+def test_ages_with_words_on_an_end_are_left_to_decide(tmp_path: Path) -> None:
+    found = drafted_items(tmp_path, "w_age", "variable,label,notes\nw_age,Age,Maximum 80 in wave 2\n")
+    assert found["w_age"]["domain"].endswith("says: Maximum 80 in wave 2)")
+
+
 def test_footnotes_are_no_variables(tmp_path: Path) -> None:
     book = "variable;label\nx;Hours\n;\n(1) A note on hours;\nother;Days\n"
     (tmp_path / "t.csv").write_text("x\n")

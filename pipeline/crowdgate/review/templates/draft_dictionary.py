@@ -34,6 +34,7 @@ from crowdgate.review.templates.codebook_values import (
 from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
+from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
@@ -321,6 +322,9 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip
+    if column.is_age and not column.bounds:
+        notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
+        column = with_label_range(column, "" if notes == column.description else notes)
     if kind == "checkbox":
         for code, choice in listed.values:
             yield replace(
@@ -418,8 +422,17 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own
-    missing = (*own.missing, *kept.missing, *limits.missing)
+    missing = (*own.missing, *kept.missing, *limits.missing, *_outside(own, limits.bounds))
     return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
+
+
+def _outside(listed: ListedValues, bounds: tuple[str, str]) -> Iterator[str]:
+    """Yield the codes with labels outside a range that is stated beside them: these are no values."""
+    low, high = map(parse_number, bounds)
+    for code, label in listed.values:
+        number = parse_number(code)
+        if label and number is not None and low is not None and high is not None and not low <= number <= high:
+            yield code
 
 
 def _in_brackets(row: Row) -> ListedValues:

@@ -10,19 +10,19 @@ from crowdgate.sources.table_header import CellType
 _NUMBERS = (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
 
 
-def with_label_range(column: DraftColumn) -> DraftColumn:
-    """Return a number with the range that its label states; with the label to decide on, where that says something of
-    its ends that is not understood. Ages that are cut at a number begin at 0.
+def with_label_range(column: DraftColumn, notes: str = "") -> DraftColumn:
+    """Return a number with the range that its label, or a note, states; with these to decide on, where they say
+    something of its ends that is not understood. Ages that are cut at a number begin at 0.
     """
     if column.values or column.bounds or column.type not in _NUMBERS or column.is_weight:
         return column
-    top = top_code(column.description)
-    found = stated_range("0", top) if column.is_age and top else note_range([column.description])
+    words = [each for each in (column.description, notes) if each]
+    top = top_code(" ".join(words))
+    found = stated_range("0", top) if column.is_age and top else note_range(words)
     if found.bounds is None:
-        said = column.description if states_limits(column.description) and not column.unread else column.unread
-        return replace(column, unread=said)
-    has_codes = bool(column.missing) and not found.decimals  # labelled codes are whole numbers, and mostly the others
+        said = "; ".join(filter(states_limits, words))
+        return replace(column, unread=column.unread or said)
+    has_codes = bool(column.missing) and not found.decimals  # labelled codes are whole numbers, as mostly the others
     is_top = found.top or top == found.bounds[1]
-    return replace(
-        column, bounds=found.bounds, decimals=found.decimals, unread="", top=is_top, without_decimals=has_codes
-    )
+    ranged = replace(column, bounds=found.bounds, decimals=found.decimals, unread="", top=is_top)
+    return replace(ranged, without_decimals=has_codes)
