@@ -447,6 +447,7 @@ def test_a_draft_with_a_codebook_is_valid_but_for_what_is_left_to_decide(
 ) -> None:
     """Whatever cells of a codebook say, and contradict each other in: no drafted line is a mistake."""
     folder = tmp_path_factory.mktemp("t")
+    rows = [(*rows[0][:-1], rows[0][-1] or "Sex"), *rows[1:]]  # a codebook that says nothing is refused
     names = [f"{'age' if named and not at else 'v'}{at or ''}" for at in range(len(rows))]
     book = [["Name", *CELLS], *([name, *row] for name, row in zip(names, rows, strict=True))]
     text = draft_of(folder, names, *book, mark=mark)
