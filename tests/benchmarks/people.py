@@ -20,7 +20,7 @@ class Column:
     width: int
     number: bool = False
     even: bool = False
-    """Whether every value is equally likely; so are numbers."""
+    """The choice that every value is equally likely, as numbers are."""
 
 
 COLUMNS = (

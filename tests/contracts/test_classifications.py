@@ -171,7 +171,7 @@ def test_a_draft_proposes_one_by_the_name_of_a_column(
     said = capsys.readouterr().out
     assert "{property: classification, value: icd-10}" in said
     for name in ("iso-3166", "nace-2"):
-        assert f"CHANGE (each value that can be, or classification, value: {name}, for its codes" in said
+        assert f"CHANGE (in place of domain and its value write classification, value: {name} for codes" in said
     assert said.count("classification, value") == 3
 
 

@@ -29,6 +29,8 @@ DOUBTFUL: list[tuple[str, list[tuple[str, str]], int, int, str]] = [
     ("CG233", [(AGE, "{from: 1920, to: 20055, source: Clinic handbook}")], 26, 52, "is a digit too many?"),
     ("CG233", [(SHORT, SHORT.replace("]", ', "99"]') + FIRST)], 39, 41, "read by its first 4 characters"),
     ("CG234", [("{person: patient_id, rows: 1}", "{person: patient_id}")], 11, 33, "privacyUnit states no rows"),
+    ("CG235", [("name: ward", "name: ward  # role guessed"), ("name: age", "name: age  # role unknown; extremes?")],
+     16, 5, "as a draft wrote it, guessed: ward; unknown: age. Unknown ones are quasi-identifier. Correct"),
 ]  # fmt: skip
 MEANT: list[list[tuple[str, str]]] = [
     [],
@@ -41,6 +43,7 @@ MEANT: list[list[tuple[str, str]]] = [
     [("{person: patient_id, rows: 1}", "{person: patient_id}"), (ROWS, ROWS + PERSONS)],
     [(AGE, "{from: 2000, to: 20000, source: Clinic handbook}")],
     [(SHORT, SHORT + FIRST)],
+    [("name: postcode", "name: postcode  # role checked")],
 ]  # fmt: skip
 VALUES = [
     (["1 = Man", "2 = Kvinna"], True), (["1- 1st", "2- none", "9- Ignorado"], True), (["1-Sim", "2-Não"], True),

@@ -7,7 +7,7 @@ import pytest
 
 from crowdgate.errors import ConfigurationError
 from crowdgate.review.templates.code_lists import code_lists
-from crowdgate.review.templates.contract_draft import DraftColumn
+from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.markdown_tables import markdown_tables
 from crowdgate.sources.table_header import CellType

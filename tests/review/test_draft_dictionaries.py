@@ -11,7 +11,8 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values
-from crowdgate.review.templates.contract_draft import DraftColumn, draft_contract
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.sources.table_header import CellType
@@ -41,7 +42,6 @@ REDCAP = (
         ("true/false", "true  false "),
         ("0 = keine | 1 | 2 | 3", "0 keine 1  2  3 "),
         ("1=Mon; 2=Tue; 8=Other", "1 Mon 2 Tue 8 Other"),
-        ("1=a; 2=b; 9=not applicable", "1 a 2 b 9 not applicable"),
         ("18-24; 25-34; 35+", "18-24  25-34  35+ "),
     ],
 )
@@ -80,6 +80,8 @@ def test_a_list_of_values_is_read_in_the_forms_of_codebooks(text: str, values: s
         ("0-95; 97=97 or more", ListedValues(unread="0-95; 97=97 or more")),
         ("-9=Not ascertained; 01=Yes; 02=No", ListedValues((("01", "Yes"), ("02", "No")), missing=("-9",))),
         ("1=a; 2=b; 9=unknown", ListedValues((("1", "a"), ("2", "b")), missing=("9",))),
+        ("1=a; 2=b; 8=Refusal; 9=not applicable", ListedValues((("1", "a"), ("2", "b")), missing=("8", "9"))),
+        ("001-099; 998=Refusal", ListedValues(bounds=("1", "99"), missing=("998",), decimals=0)),
         (
             "A=yes, in part; perhaps=never=ever; a list of other things",
             ListedValues(unread="A=yes, in part; perhaps=never=ever; a list of other things"),
@@ -117,7 +119,8 @@ def test_a_dictionary_of_redcap_describes_boxes_and_validated_texts() -> None:
     assert found["phone"].direct
     assert (found["age_yrs"].type, found["age_yrs"].bounds) == (CellType.WHOLE, ("0", "110"))
     assert found["seen"].type is CellType.DAY
-    assert found["race___15"] == DraftColumn("race___15", CellType.TEXT, "Other (Race)", TICKED)
+    words = "Race; White; Other"  # the boxes of a question have one role
+    assert found["race___15"] == DraftColumn("race___15", CellType.TEXT, "Other (Race)", TICKED, role_words=words)
     assert found["asthma"].values == (("0", "No"), ("1", "Yes"))
     assert (found["bmi"].type, found["bmi"].values) == (CellType.NUMBER, ())
 
@@ -352,7 +355,7 @@ def test_labelled_ends_of_a_scale_are_left_to_decide(tmp_path: Path) -> None:
     table = write_csv(tmp_path / "t.csv", ["trust"])
     book = write_csv(tmp_path / "b.csv", ["Name", "Values"], ["trust", "0=none; 10=full (all)"])
     text = draft_contract(read_draft_source(table, tmp_path, header_line=True, codebook=book), "t")
-    assert "or from and to; by the codebook b.csv: 0 = none; 10 = full [all])" in text
+    assert "; the codebook b.csv, row 2, says: 0 = none; 10 = full [all])" in text
     assert "who fixed" not in text
 
 
@@ -363,7 +366,8 @@ def test_the_headings_that_are_used_and_ignored_are_told(tmp_path: Path, capsys:
     said = capsys.readouterr()
     note = (
         "headings used: Variable, Description, Type, Code, Meaning, Minimum, Maximum, Missing; ignored: Unit;"
-        " its variables without a column here: 6; columns that it does not describe: 1"
+        " columns whose values or range it states: 1; its variables without a column here: 6;"
+        " columns that it does not describe: 1"
     )
     left_out = "not published, as they have no domain (--domains drafts them): dist, other"
     assert said.err == f"the codebook: {note}\n{left_out}\n"

@@ -6,7 +6,8 @@ import pytest
 
 from crowdgate.contracts.contract import Role
 from crowdgate.review.templates.codebook_values import listed_values, missing_codes
-from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, draft_contract
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_column import DraftColumn, DraftSource
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.stated_roles import is_no_role, stated_role
 from crowdgate.sources.table_header import CellType

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Role
 from crowdgate.review.templates.codebook_values import ListedValues, listed_values
-from crowdgate.review.templates.contract_draft import DraftColumn, draft_contract
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.special_labels import is_empty, is_special
@@ -216,7 +217,8 @@ def test_the_range_and_the_open_end_of_ages_are_those_of_the_codebook(tmp_path: 
     assert '{from: "0", to: "4", ' in text
     assert text.count("top: true") == 2
     unread = draft(tmp_path, ["variable", "values"], ["age", "0-90; 85 = some; 999 = unknown"])
-    assert 'by the codebook b.csv: 0-90; 85 = some; 999 = unknown)"], missing: ["999"]' in unread
+    assert "missing: ['999'], source: WHERE" in unread
+    assert "; the codebook b.csv, row 2, says: 0-90; 85 = some; 999 = unknown)" in unread
     assert "ages in years" not in unread
     assert "levels" not in unread  # no value is known that they could hold
 

@@ -230,6 +230,8 @@ NEWCOMERS: list[tuple[str, Edits, Told]] = [
      [(26, 32, "'0-90'", None)]),
     (VISITS, [("{from: 0, to: 90, top: true, source: Clinic handbook}", "{from: 0, to: 90, top: true}")],
      [(26, 32, "nothing", None)]),
+    (VISITS, [("top: true, source: Clinic handbook}", "top: true, source: Clinic handbook, 2nd edition}")],
+     [(26, 93, "words behind a comma", None)]),
     (VISITS, [("logicalType: integer", "logicalType: numeric")],
      [(23, 9, "'numeric'", None)]),
     (VISITS, [("logicalType: integer", "logicalType: boolean")],

@@ -66,8 +66,8 @@ def draft(
         typer.Option(
             "--codebook",
             metavar="FILE",
-            help="A codebook of this table, for values, ranges, missing codes and roles: a data dictionary (.csv, "
-            ".tsv, .txt, .xlsx, .md), DDI (.xml), labels (.sav, .dta), or a contract (.yaml).",
+            help="A codebook of this table, for values, ranges and roles: a dictionary (.csv, .tsv, .txt, .xlsx, .md), "
+            "a program (.do, .dct, .sps, .sas, .sql), DDI (.xml), labels (.sav, .dta), a schema (.json) or .yaml.",
         ),
     ] = None,
 ) -> None:

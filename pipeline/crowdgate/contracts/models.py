@@ -170,6 +170,10 @@ def _refuse_slip(place: Place, slip: Any) -> None:
                 beside = f"it beside the domain: {{property: {key}, value: ...}}"
                 at.refuse("a property of the column within its domain", beside, None, Code.UNKNOWN_KEY)
                 return
+            if at.value == "" and _is_behind_source(around, slip["loc"][-1]):
+                expected = 'the source in quotation marks, as a comma ends it: source: "Handbook, 2nd edition"'
+                at.refuse("words behind a comma", expected, None, Code.VALUE)
+                return
             if (limits := _limits_of_range(around, slip["loc"][-1])) is not None:
                 line = at.document.text.with_items(at.location, limits)
                 at.refuse("an unknown key", f"its limits: {limits}", None, Code.UNKNOWN_KEY, line)
@@ -267,6 +271,12 @@ def _plain_value(value: object, expected: str) -> str | None:
         return None
     whole = "whole number" in expected
     return plain_number(value, whole=whole) if "number" in expected else plain_day(value) if "day" in expected else None
+
+
+def _is_behind_source(around: Place, key: str | int) -> bool:
+    """Return whether a key of a domain is what stands behind a comma of its source."""
+    keys = [*around.value]
+    return around.names[-1:] == ("domain",) and "source" in keys[: keys.index(key)]
 
 
 def _keys_at(location: tuple[str | int, ...], around: Place) -> list[str]:

@@ -6,7 +6,7 @@ Corrections are copied into policies: a number is never changed into another one
 
 import json
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import takewhile
@@ -76,6 +76,10 @@ class CorrectableText:
 
     def __contains__(self, words: str) -> bool:
         return words in self._text
+
+    def find(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Yield the matches of a pattern, which can be in comments."""
+        return pattern.finditer(self._text)
 
     @cached_property
     def _root(self) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.models import quoted_value
+from crowdgate.documents.yaml_scalars import quoted
 from crowdgate.documents.yaml_text import Document, Location, read_document
 from crowdgate.domain import parse_number
 from crowdgate.number_text import exact_text
@@ -27,6 +28,14 @@ _NUMBER_IN_WORDS = re.compile(r"\d\S*\s+\S*[^\W\d]|[^\W\d]\S*\s+-?\d")
 """A number beside a word."""
 _CODE_AND_LABEL = re.compile(r"([+-]?\d{1,6}|[^\W\d_]{1,3})\s*(?:=\s*|:\s+|[-\u2013](?:\s+|(?=[^\W\d_])))(\S.*)")
 """A text such as `1 = Male`, `M: Male`, `1 - Male` or `1-Male`; an interval such as 10-19 is none."""
+
+
+MOST_NAMED = 40
+"""The greatest number of columns that a warning names."""
+_GUESSED = re.compile(
+    r"^ *- (?:\{)?name: (?P<name>\"(?:[^\"\\]|\\.)*\"|[^\",#\n]*?)(?: *,.*\})? +# role (?P<mark>guessed|unknown)", re.M
+)
+"""The line of a column with the comment of a draft that its role is guessed, or unknown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,9 +210,27 @@ def unstated_rows(text: ContractText) -> Iterator[Doubt]:
         yield at, f"{words} the most rows of a person that you need, or 1"
 
 
+def guessed_roles(text: ContractText) -> Iterator[Doubt]:
+    """Yield one warning for all columns whose comments, as drafts write them, say that roles are guessed or unknown."""
+    marks = {found["name"]: found["mark"] for found in text.document.text.find(_GUESSED)}
+    columns = [each["name"] for each in text.value(("schema", 0, "properties"))]
+    named = {mark: [each for each in columns if marks.get(quoted(each)) == mark] for mark in ("guessed", "unknown")}
+    listed = "; ".join(f"{mark}: {_shortened(each)}" for mark, each in named.items() if each)
+    if listed:
+        words = f"privacyRole as a draft wrote it, {listed}. Unknown ones are quasi-identifier"
+        then = "Correct those that do not fit, then replace `role guessed` and `role unknown` by `role checked`"
+        yield ("schema", 0, "properties"), f"{words}. {then}"
+
+
+def _shortened(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(names[:MOST_NAMED]) + more
+
+
 DOUBTS: dict[str, Callable[[ContractText], Iterator[Doubt]]] = {
     "CG232": unstated_forms,
     "CG233": doubtful_domains,
     "CG234": unstated_rows,
+    "CG235": guessed_roles,
 }
 """The rules of these warnings by their codes."""

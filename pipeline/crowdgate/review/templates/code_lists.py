@@ -18,8 +18,8 @@ from crowdgate.review.templates.codebook_values import (
     without_scale,
     without_unknown,
 )
-from crowdgate.review.templates.contract_draft import DraftColumn, Values
 from crowdgate.review.templates.dictionary_headings import places_of_codes
+from crowdgate.review.templates.draft_column import DraftColumn, Values
 from crowdgate.review.templates.draft_dictionary import Dictionary, is_dictionary, merged, read_dictionary
 from crowdgate.sources.table_header import CellType
 

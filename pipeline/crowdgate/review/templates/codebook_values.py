@@ -8,7 +8,9 @@ from math import ceil, floor
 
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.review.templates.contract_draft import Values
+from crowdgate.review.templates.code_runs import has_next, run_entries
+from crowdgate.review.templates.draft_column import Values
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
@@ -20,19 +22,23 @@ from crowdgate.review.templates.special_labels import (
     names_no_code,
     without_empty,
 )
+from crowdgate.review.templates.stepped_ranges import is_elided, is_step_of, range_and_step, without_elision
+from crowdgate.review.templates.value_brackets import are_brackets
 
 _TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|až|through|thru)"
 """The words between the ends of a range, in several languages."""
+_COMMA = r"(?:(?<!\d),|,(?!\d{3}(?!\d)))"
+"""A comma that is no mark between thousands."""
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
 _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
-    re.compile(rf"{_CODE}\s*(?:,|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
+    re.compile(rf"{_CODE}\s*(?:{_COMMA}|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;-].*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
@@ -61,13 +67,10 @@ _CODES_BEHIND = re.compile(r"(?P<range>[^()=]+?)\s*\((?P<codes>[^()]*=[^()]*)\)"
 """A range with codes in brackets behind it: `0 to 140 (-1 = refused, -2 = unknown)`."""
 _SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+")
 """Codes whose labels are one word, with blanks between them: `1=Yes 0=No`."""
-_NEXT_IN_RUN = re.compile(r"[.,]?\s+(?=(?:\d{1,4}|[A-Z])\s?[-–—=:.)]\s*[^\W\d])")
-_IN_RUN = re.compile(r"(?P<code>\d{1,4}|[A-Z])\s?(?P<mark>[-–—=:.)])\s*[^\W\d][^=]*", re.DOTALL)
-"""An entry of a list with only blanks between its entries, and the blanks before the next one."""
 _INNER_CODE = re.compile(r"\s-?\w{1,6}\s?=\s*\S")
-_INNER_PLAIN = re.compile(r",\s*\d{1,4}\s+[^\W\d]")
+_INNER_PLAIN = re.compile(r"(?:,\s+|(?<!\d),)\d{1,4}\s+[^\W\d]")
 """A further code within a label: `mild 3 = severe`, `mild, 3 severe`. No such label is understood."""
-_CODED = re.compile(r"-?\d{1,6}\s*[-–—:.)]\s*[^\W\d_]{2}.*|-?\d{1,6}\s+[^\W\d].*,\s*\d{1,4}\s+[^\W\d].*", re.DOTALL)
+_CODED = re.compile(r"-?\d{1,6}\s*[-–—:.)]\s*[^\W\d_]{2}.*|-?\d{1,6}\s+[^\W\d].*", re.DOTALL)
 """A text that begins with a code and its label."""
 QUOTES = "'\""
 """The quotation marks around codes and labels."""
@@ -160,6 +163,8 @@ class ListedValues:
     """True if the greatest number of the range stands for all greater ones, too."""
     has_comma: bool = field(default=False, compare=False)
     """True if its decimals stand after a comma."""
+    step: str = ""
+    """The step of its numbers, if it is stated."""
     digits: int = field(default=0, compare=False)
     """The number of digits of both ends of a range, if one has a zero before it, as codes have: 0110. 1 if theirs
     differ, 0 if neither has one.
@@ -172,18 +177,57 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    text = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
-    parts = _without_empty(_without_heading(_parts(text)))
-    pairs = _pairs(parts)
+    said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    text = _range_alone(without_elision(said))
+    bare, step = range_and_step(text)
+    if step and _RANGE.fullmatch(_range_alone(bare)):
+        return _stepped(listed_values(bare), step, said)
+    parts, step = _with_bare_range(_without_empty(_without_heading(_parts(text))))
     if not parts:
         return ListedValues()
+    if step:
+        return _stepped(listed_values("; ".join(parts)), step, said)
+    pairs = _pairs(parts)
     is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
-    unread = ListedValues(unread=" ".join(text.split())) if is_list else ListedValues()
-    if not any(label for _, label in pairs) and any(_CODED.fullmatch(code) for code, _ in pairs):
+    unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
+    if any(map(is_elided, parts)):
+        return unread
+    if not any(label for _, label in pairs) and any(map(_seems_coded, parts)) and not are_brackets(parts):
         return ListedValues(unread=" ".join(text.split()))  # else the texts would be values
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def _with_bare_range(parts: Sequence[str]) -> tuple[Sequence[str], str]:
+    """Return the entries of a list in which the only range has lost its unit, as `0 to 98 years` beside codes with a
+    sign of equality or for no value; and the step that stands behind the range.
+    """
+    bare = [_range_alone(range_and_step(each)[0]) for each in parts]
+    changed = [at for at, each in enumerate(parts) if bare[at] != each and _RANGE.fullmatch(bare[at])]
+    others = [each for at, each in enumerate(parts) if at not in changed]
+    if len(changed) != 1 or not all(_is_coded(each) for each in others):
+        return parts, ""
+    return [bare[at] if at in changed else each for at, each in enumerate(parts)], range_and_step(parts[changed[0]])[1]
+
+
+def _is_coded(entry: str) -> bool:
+    """Return whether an entry is a code with a label behind a sign of equality, or with one for no value."""
+    found = (pair for form in _FORMS if (pair := _pair(form, entry)) and pair[1])
+    return "=" in entry or any(special_codes([pair]) or is_open_end(*pair) for pair in found)
+
+
+def _seems_coded(entry: str) -> bool:
+    """Return whether an entry that is no range begins with a code and its label."""
+    return bool(_CODED.fullmatch(entry)) and not _is_range(entry)
+
+
+def _stepped(found: ListedValues, step: str, text: str) -> ListedValues:
+    """Return a range with its step; what stands there, as unread, if these do not fit."""
+    decimals = len(step.partition(".")[2])
+    if not is_step_of(found.bounds, step) or found.unread:
+        return ListedValues(unread=" ".join(text.split()))
+    return replace(found, step=step, decimals=max(decimals, found.decimals or 0))
 
 
 def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> ListedValues:
@@ -192,7 +236,13 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     """
     if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
         stated = _pairs([code for code, _ in stated])
+    bare = plain_labels(stated)
+    if bare is None:
+        return ListedValues(unread=with_doubtful_figures(stated))
+    stated = bare
     entries = [f"{code} = {label}" if label else code for code, label in stated]
+    if are_brackets(entries):
+        return ListedValues(tuple(stated))
     empty = [is_empty_entry(each, entries) for each in entries]
     filled = [(without_empty(code), label) for (code, label), none in zip(stated, empty, strict=True) if not none]
     pairs = [pair for each in filled for pair in _expanded(*each)]
@@ -232,8 +282,19 @@ def _range_alone(text: str) -> str:
     found = _OR_EMPTY.search(text)
     if found and is_empty(found["none"]) and _RANGE.fullmatch(text[: found.start()]):
         return text[: found.start()]
+    text = _without_currency(text)
     start = _RANGE.match(text)
     return start[0] if start and _UNIT.fullmatch(text[start.end() :]) else text
+
+
+def _without_currency(text: str) -> str:
+    """Return a range of money, whose commas stand between thousands beside signs of currencies, as one of plain
+    numbers; other texts unchanged.
+    """
+    plain = re.sub(r"[$£](-?\d{1,3}(?:,\d{3})*)", lambda each: each[1].replace(",", ""), text)
+    found = _RANGE.match(plain)
+    behind = plain[found.end() :] if found else text
+    return plain if found and (not behind or _UNIT.fullmatch(behind)) else text
 
 
 def _is_range(code: str) -> bool:
@@ -271,7 +332,9 @@ def without_unknown(listed: ListedValues) -> ListedValues:
     would be left with less than two values stays.
     """
     unknown = [
-        code for code, label in listed.values if is_unknown(label or code) and not _is_place(code, listed.values)
+        code
+        for code, label in listed.values
+        if (is_unknown(label or code) or (label and is_special(label))) and not _is_place(code, listed.values)
     ]
     kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
     if not unknown or len(kept) < 2:
@@ -393,8 +456,8 @@ def _parts(text: str) -> list[str]:
 def _range_with_codes(text: str) -> list[str]:
     """Return a range and the codes in brackets behind it; none if the text is something else."""
     found = _CODES_BEHIND.fullmatch(text) if len(text) <= LONGEST_RANGE else None
-    is_range = found is not None and _RANGE.fullmatch(found["range"])
-    return [found["range"], *re.split(r"[;,]\s*", found["codes"])] if found and is_range else []
+    bare = _range_alone(found["range"]) if found else ""
+    return [bare, *re.split(r"[;,]\s*", found["codes"])] if found and _RANGE.fullmatch(bare) else []
 
 
 def _entries(text: str) -> list[str]:
@@ -415,8 +478,10 @@ def _entries(text: str) -> list[str]:
         return parts
     if _FORM_OF_DAYS.fullmatch(text):
         return [text]
-    if run := _run(text):
+    if run := run_entries(text):
         return run
+    if any(special_codes([pair]) for form in _FORMS if (pair := _pair(form, text))):
+        return [text]  # such as 99 N/A
     for mark in (",", "/"):
         parts = [each.strip() for each in text.split(mark)]
         plain = [_IN_BRACKETS.sub("", each) for each in parts]
@@ -426,20 +491,6 @@ def _entries(text: str) -> list[str]:
     others = re.split(r",\s+", bare[first.end() :]) if first else []
     is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
     return [bare[: first.end()], *others[1:]] if first and is_listed else [text]
-
-
-def _run(text: str) -> list[str]:
-    """Return the entries of a list with only blanks between them, `1-White 2-Black`, with one mark and ascending codes,
-    or letters that differ; none if it is none.
-    """
-    parts = _NEXT_IN_RUN.split(text)
-    found = [_IN_RUN.fullmatch(each) for each in parts]
-    codes = [each["code"] for each in found if each]
-    if len(parts) < 2 or len(codes) < len(parts) or len({each["mark"] for each in found if each}) > 1:
-        return []
-    numbers = [int(each) for each in codes if each.isdigit()]
-    is_ascending = numbers == sorted({*numbers}) and len({*codes}) == len(codes)
-    return parts if is_ascending and len(numbers) in (0, len(codes)) else []
 
 
 def _quoted_labels(text: str) -> list[str]:
@@ -472,6 +523,8 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
     """Return the code and the label of each entry: in the first form that all have, where ranges and, beside signs of
     equality, single codes need no label; or else without labels. An entry that is not read is left out.
     """
+    if are_brackets(parts):
+        return [(each, "") for each in parts]
     for form in _FORMS:
         pairs = [pair for each in parts if (pair := _pair(form, each)) is not None]
         if len(pairs) == len(parts) and any(label for _, label in pairs):
@@ -481,7 +534,7 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         if all(each is not None and (each[1] or _is_range(each[0])) for each in own):
             return [each for each in own if each is not None]
     numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
-    is_one_each = not any(_INNER_PLAIN.search(label) for _, label in numbered)
+    is_one_each = not any(_INNER_PLAIN.search(label) or has_next(code, label) for code, label in numbered)
     if (
         len(parts) == len(numbered) > 1
         and is_one_each
@@ -501,7 +554,7 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
     further = _INNER_CODE.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
-    is_one = code.count("(") == code.count(")") and not further
+    is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
     return (code, label) if code and label and is_one else None
 
 

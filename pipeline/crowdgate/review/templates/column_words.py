@@ -25,7 +25,7 @@ ROLES = {
         "smoke", "smokes", "smoking", "diabetes", "diabetic", "hypertension", "asthma", "diagnose", "krankheit",
         "raucher", "einkommen", "revenu", "ingreso", "ingresos", "renda", "reddito", "inkomen", "fumatore", "fumador",
         "inkomst", "inntekt", "diagnostico", "diagnosi", "diagnostic", "cid10", "cie10", "cim10", "lohn", "salario",
-        "salaire", "dochod", "dochody", "wynagrodzenie", "zarobki",
+        "salaire", "tulot", "dochod", "dochody", "wynagrodzenie", "zarobki",
     ),
     Role.QUASI_IDENTIFIER: (
         "age", "sex", "gender", "birth", "born", "dob", "birthday", "year", "zip", "zipcode", "postcode", "postal",
@@ -36,16 +36,29 @@ ROLES = {
         "isced", "isco", "nace", "geschlecht", "alter", "geburtsdatum", "aufnahmedatum", "entlassdatum", "beruf",
         "familienstand", "wohnort", "bundesland", "sexe", "sexo", "sesso", "geslacht", "kon", "kjonn", "leeftijd",
         "edad", "idade", "eta", "alder", "plec", "nascita", "nacimiento", "nascimento", "naissance", "comune",
-        "municipio", "kommune",
+        "municipio", "kommune", "pays", "pais", "paese", "nationalite", "nacionalidad", "nacionalidade",
+        "staatsangehorigkeit", "nationalitat", "geburtsland", "herkunftsland", "geboorteland", "nationaliteit",
+        "fodelseland", "medborgarskap", "statsborgerskap", "obywatelstwo", "cittadinanza", "gemeinde", "gemeente",
+        "commune", "gmina", "kunta", "concelho", "freguesia", "parish", "okres", "provincia", "canton", "postleitzahl",
     ),
 }  # fmt: skip
 """The words in names of columns that suggest a role, in order of precedence."""
 STOCK = {
     "icd10": "icd-10", "icd": "icd-10", "icd9": "icd-9", "isced": "isced-2011", "isco": "isco-08", "nace": "nace-2",
     "cid10": "icd-10", "cie10": "icd-10", "cim10": "icd-10", "country": "iso-3166", "nationality": "iso-3166",
-    "citizenship": "iso-3166",
+    "citizenship": "iso-3166", "pays": "iso-3166", "pais": "iso-3166", "paese": "iso-3166", "nationalite": "iso-3166",
+    "nacionalidad": "iso-3166", "nacionalidade": "iso-3166", "staatsangehorigkeit": "iso-3166",
+    "nationalitat": "iso-3166", "geburtsland": "iso-3166", "herkunftsland": "iso-3166", "geboorteland": "iso-3166",
+    "nationaliteit": "iso-3166", "fodelseland": "iso-3166", "medborgarskap": "iso-3166",
+    "statsborgerskap": "iso-3166", "obywatelstwo": "iso-3166", "cittadinanza": "iso-3166",
 }  # fmt: skip
 """The words in names of columns that suggest a stock classification."""
+PLACES = {
+    "zip", "zipcode", "postcode", "postal", "postleitzahl", "plz", "municipality", "municipio", "comune", "kommune",
+    "commune", "gemeinde", "gemeente", "gmina", "obec", "okres", "kunta", "concelho", "freguesia", "parish", "county",
+    "district", "distrito", "provincia", "province", "canton", "wohnort", "tract", "puma",
+}  # fmt: skip
+"""The words for places that have too many codes for a line."""
 ICD_10 = {"icd10", "cid10", "cie10", "cim10"}
 """The words for the tenth edition of the ICD, whose first three characters are a category in each country."""
 PARTS_OF_CODES = {
@@ -83,6 +96,15 @@ THINGS = {
     "hogar", "vivienda", "huishoud", "hushall", "husholdning", "haushalts", "hhnr",
 }  # fmt: skip
 """The words of identifiers that stand for cases, records or several persons."""
+RECORDS = {"record", "recordid"}
+"""The words for records, of which each is of one participant in many studies."""
+SHARED = {
+    "name", "names", "firstname", "lastname", "surname", "forename", "nom", "prenom", "nachname", "vorname", "apellido",
+    "apellidos", "naam", "achternaam", "voornaam", "address", "street", "strasse", "adresse", "direccion", "phone",
+    "telephone", "mobile", "telefon", "telefono", "postcode", "zip", "postal", "birth", "dob", "birthdate", "email",
+    "mail",
+}  # fmt: skip
+"""The words for what identifies a person, but that several can share: names, addresses, days of birth."""
 ENDS_IN_ID = re.compile(
     r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )
@@ -91,7 +113,7 @@ _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
-AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek"}
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika"}
 """The words for ages."""
 NO_YEARS = {
     "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.stated_roles import stated_role
@@ -18,10 +19,12 @@ HEADINGS = {
         "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna", "cod var",
         "nazwa pola", "nazwa kolumny", "nazwa zmiennej", "proměnná", "název proměnné", "kolom", "kolomnaam", "veldnaam",
         "nome campo", "nome da variável", "variável", "nombre de la variable", "nom du champ", "champ", "kolumn",
+        "muuttuja", "muuttujan nimi", "変数名", "変数",
     ),
     "label": (
         "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
-        "etichetta", "omschrijving", "etykieta", "etikett", "lib var",
+        "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
+        "項目", "ラベル", "変数ラベル",
     ),
     "description": (
         "description", "definition", "variable description", "beschreibung", "descripción", "descrição", "descrizione",
@@ -73,18 +76,26 @@ _WORDS = {
             r"|personal data|dat[io] personal[ei]s?|données personnelles|persoonsgegevens|dane osobowe|osobní údaj\w*",
         )
     ),
-    "missing": r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*"
-    r"|chyb\w*|null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+    "missing": "|".join(
+        (
+            r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*|chyb\w*",
+            r"null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+            r"puuttu\w+|欠損値?|欠測値?",
+        )
+    ),
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
     r"|znaczenie|význam|significato",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica\w*|codering|[kc]odierung|kodning|coding|codage"
-    r"|värdemängd|antwoord\w*",
+    r"|värdemängd|antwoord\w*|kody|luokitus|luokat|koodit|koodisto|arvot"
+    r"|選択肢|コード|符号",
     "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"
     r"|benævnelse|intitulé",
-    "description": r"descri\w+|beskriv\w+|beschreib\w+|omschrijv\w+|definition|definición|opis|popis|inhoud|inhalt",
-    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh",
+    "description": r"descri\w+|\w*beskriv\w+|\w*beschreib\w+|\w*omschrijv\w+"
+    r"|kuvaus|説明|内容|definition|definición|opis|popis|inhoud|inhalt",
+    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh|tyyppi"
+    r"|型|データ型",
     "notes": r"notes?|remarks?|comments?|commentaires?|remarques?|observa\w+|bemerk\w+|anmerk\w+|bijzonderhe\w+"
     r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+",
 }
@@ -96,6 +107,20 @@ _OTHERS = re.compile(
 
 _FLAG = re.compile(rf"[ynjosx✓]|allowed|nullable|not null|{ANSWERS.pattern}", re.IGNORECASE)
 """The cells below a heading such as `Null values allowed`, which are no codes."""
+
+
+_COUNTS = re.compile(
+    r"(?:un)?weighted.*|(?:cum\w*\W*)?(?:rel\w*\W*)?(?:freq\w*|perc\w*|pct|%|share).*|n|obs\w*|counts?|cases?|number.*"
+    r"|anzahl|h(?:ä|ae)ufigkeit\w*|gewichtet\w*|prozent|effectifs?|pond(?:é|e)r\w*|frecuencia\w*|casos|fr[eé]q\w*"
+    r"|freq(?:u|ü)(?:ê|e)nc\w*|aantal\w*|antal\w*|procent\w*|prosent\w*|porcent\w*|pourcent\w*|percentu\w*|liczba|liczebność|počet",
+    re.IGNORECASE,
+)
+"""The headings of counts and shares."""
+
+
+def is_count_heading(heading: str) -> bool:
+    """Return whether counts or shares stand below a heading."""
+    return bool(_COUNTS.fullmatch(heading.strip()))
 
 
 def heading_key(heading: str) -> str:
@@ -170,6 +195,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         return {}
     if heads[name] in table and heads[name] not in HEADINGS["name"]:
         return {}  # a row about a variable
+    if any(parse_number(each) is not None for each in row):
+        return {}  # a row about a value
     found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
     if (
         "missing" in found

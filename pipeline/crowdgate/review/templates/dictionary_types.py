@@ -8,6 +8,7 @@ from crowdgate.sources.table_header import CellType
 
 _WORDS = {
     CellType.WHOLE: (
+        "kokonaisluku", "整数",
         "integer", "int", "whole number", "whole numbers", "whole", "smallint", "bigint", "tinyint", "slider", "count",
         "ganzzahl", "ganze zahl", "ganzzahlig", "entier", "nombre entier", "numérique entier", "entero",
         "número entero", "numérico entero", "intero", "numero intero", "numerico intero", "inteiro", "número inteiro",
@@ -15,6 +16,7 @@ _WORDS = {
         "liczba całkowita", "całkowita", "liczba naturalna", "celé číslo", "celočíselný", "celočíselná",
     ),
     CellType.NUMBER: (
+        "desimaaliluku", "numeerinen", "luku", "小数", "数値",
         "number", "numeric", "numerical", "decimal", "float", "double", "real", "n", "num", "continuous", "calc",
         "money", "currency", "amount", "dezimalzahl", "kommazahl", "numerisch", "dezimal", "zahl", "gleitkommazahl",
         "betrag", "fließkommazahl", "décimal", "numérique", "réel", "nombre", "nombre décimal", "montant", "numérico",
@@ -25,7 +27,7 @@ _WORDS = {
         "rzeczywista", "kwota", "číslo", "desetinné číslo", "reálné číslo", "číselný", "číselná", "numerický", "částka",
     ),
     CellType.DAY: (
-        "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
+        "päivämäärä", "日付", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
     ),
     CellType.MOMENT: (
         "zeitpunkt", "datetime", "timestamp", "date time", "date and time", "data i czas", "datum a čas",
@@ -52,6 +54,8 @@ _WHOLE = re.compile(
     r"|całkowit\w*|cel(?:á|é|očís\w*))\b"
 )
 """The words by which a type of numbers has no decimals: `number (whole)`."""
+_FIXED = re.compile(r"number_(\d)dp(?:_comma_decimal)?")
+"""The checks of REDCap for numbers with so many decimals."""
 _FORM = re.compile(r"\b[^\W\d_]{2,4}([-./]?)[^\W\d_]{2,4}\1[^\W\d_]{2,4}\b")
 
 
@@ -67,6 +71,8 @@ class StatedType:
 def stated_type(text: str) -> StatedType:
     """Return what a dictionary says of the type of a variable; an unknown type for words that are not known."""
     text = " ".join(text.lower().split())
+    if fixed := _FIXED.fullmatch(text):
+        return StatedType(CellType.NUMBER, int(fixed[1]))
     sized = _SIZED.fullmatch(text)
     words = [text, text.partition("_")[0], sized["word"] if sized else "", *re.findall(r"^[^\W\d]{3,}", text)]
     found = next((_TYPES[each] for each in words if each in _TYPES), CellType.UNKNOWN)

@@ -22,8 +22,8 @@ from crowdgate.review.templates.codebook_values import (
     stated_range,
     without_scale,
 )
-from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.review.templates.dictionary_types import day_form
+from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_empty
 from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role

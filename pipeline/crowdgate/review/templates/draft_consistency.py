@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from crowdgate.contracts.domains import code_fault, label_fault
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.contract_draft import DraftColumn, Values, published_labels
+from crowdgate.review.templates.draft_column import DraftColumn, Values
+from crowdgate.review.templates.draft_domain import published_labels
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.sources.table_header import CellType
@@ -21,13 +23,21 @@ def consistent(column: DraftColumn) -> DraftColumn:
     """Return a column without what contradicts its type or its missing codes. A range of another kind than the type is
     left to decide, and so are values that can't be stated.
     """
-    column = _with_named_end(_with_fit_values(column))
+    column = _with_named_end(_with_fit_values(_without_counts(column)))
     numbers = {parse_number(each) for each in column.missing} - {None}
     values = tuple(pair for pair in column.values if parse_number(pair[0]) not in numbers)
     if column.bounds is None or not _is_contradiction(column):
         return replace(column, values=values)
     unread = column.unread or " to ".join(column.bounds)
     return replace(column, values=values, bounds=None, decimals=None, unread="" if values else unread)
+
+
+def _without_counts(column: DraftColumn) -> DraftColumn:
+    """Return a column without the counts behind the labels of its values; left to decide where that is doubtful."""
+    bare = plain_labels(column.values)
+    if bare is None:
+        return replace(column, values=(), unread=with_doubtful_figures(column.values))
+    return column if bare == column.values else replace(column, values=bare)
 
 
 def _with_named_end(column: DraftColumn) -> DraftColumn:

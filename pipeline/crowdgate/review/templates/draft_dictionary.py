@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
+from crowdgate.review.templates.code_rows import DOUBTFUL
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_between,
@@ -29,11 +31,14 @@ from crowdgate.review.templates.codebook_values import (
     whole_range,
     without_scale,
 )
-from crowdgate.review.templates.contract_draft import DraftColumn, cannot_draft
 from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
+from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
+from crowdgate.review.templates.label_domains import with_label_range
+from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
+from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -47,6 +52,10 @@ _CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
 """Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
 _CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO[- ]?3166|ISCED|ISCO|NACE)\b")
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
+_SLIDER = ("0", "100")
+"""The ends of a slider of REDCap for which none are stated."""
+_DATES = re.compile(r"date(time)?_(ymd|mdy|dmy)")
+"""The checks of dates of REDCap, whose exports have them as YYYY-MM-DD."""
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
 _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
@@ -123,6 +132,14 @@ class Dictionary:
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
+    def of_blocks(self) -> "Dictionary":
+        """Return the same without headings, where the codebook has a block of lines for each variable."""
+        return replace(self.without_rows(), used=(), ignored=())
+
+    def without_rows(self) -> "Dictionary":
+        """Return the same without the numbers of rows, where the codebook is no table."""
+        return replace(self, columns=tuple(replace(each, row=0) for each in self.columns))
+
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
         lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
@@ -132,7 +149,12 @@ class Dictionary:
             else ""
         )
         lost = f"; so lost: {', '.join(self.lost)}" if self.lost else ""
-        return f"{read}headings used: {used}; ignored: {ignored}{lost}{lists}"
+        headings = (
+            f"headings used: {used}; ignored: {ignored}{lost}{lists}"
+            if self.used
+            else "read as a block of lines for each variable"
+        )
+        return f"{read}{headings}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:
@@ -148,12 +170,15 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     groups: dict[str, list[Row]] = {}
     references: dict[str, tuple[str, ...]] = {}
     name = ""
-    for cells, row in _with_lengths(rows[at + 1 :], known):
+    first: dict[str, int] = {}
+    for number, cells, row in _with_lengths(rows, at + 1, known):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
         references.setdefault(name, _references(cells, known))
-    described = {each.name: each for own in groups.items() for each in _columns(*own)}
+        first.setdefault(name, number)
+    described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
+    others = [each for each in described.values() if each.name.casefold() not in folded and _is_name(each.name)]
     shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
@@ -164,24 +189,45 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         if place not in known.values()
         and (what := lost_facts(name, [row[place] for row in rows[at + 1 :] if place < len(row)]))
     )
-    return Dictionary(columns, used, ignored, len(described) - len(columns), own, lost=lost)
+    return Dictionary(columns, used, ignored, len(others), own, lost=lost)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be the name of a variable, and is no footnote or heading of a section."""
+    return bool(re.fullmatch(r"\S{1,64}", text)) and not text.endswith(":")
 
 
 def _with_lengths(
-    rows: Sequence[Sequence[str]], known: Mapping[str, int]
-) -> Iterator[tuple[Sequence[str], dict[str, str]]]:
-    """Yield each row that is not empty, and its cells under known headings. Their lengths become part of their types
-    if some are written with decimals, `10.2`: only then is one without them of whole numbers.
+    rows: Sequence[Sequence[str]], start: int, known: Mapping[str, int]
+) -> Iterator[tuple[int, Sequence[str], dict[str, str]]]:
+    """Yield the number, from 1, of each row from `start` on that is not empty, the row, and its cells under known
+    headings. Their lengths become part of their types if some are written with decimals, `10.2`: only then is one
+    without them of whole numbers.
     """
-    filled = [each for each in rows if any(cell.strip() for cell in each)]
-    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for cells in filled]
+    numbered = enumerate(rows[start:], start + 1)
+    filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
+    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for _, cells in filled]
+    _state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
             is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
                 r"[\d.,]+", row.get("length", "")
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
-    yield from zip(filled, found, strict=True)
+    yield from ((number, cells, row) for (number, cells), row in zip(filled, found, strict=True))
+
+
+def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
+    """Make decimals that words state parts of the types of numbers, if some rows do: only then is one without them of
+    whole numbers.
+    """
+    told = [decimals_in_words(" ".join(row.get(key, "") for key in _WORDS)) for row in rows]
+    plain = [stated_type(row.get("type", "")) == StatedType(CellType.NUMBER) for row in rows]
+    if not any(each and is_plain for each, is_plain in zip(told, plain, strict=True)):
+        return
+    for row, decimals, is_plain in zip(rows, told, plain, strict=True):
+        if is_plain and not re.fullmatch(r"\d+[.,]\d+", row.get("length", "")):
+            row["type"] = f"numeric (20,{decimals or 0})"
 
 
 def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
@@ -225,6 +271,7 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
         description=first.description or other.description, values=listed.values, bounds=listed.bounds,
         unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])), bottom=listed.bottom,
+        step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
         role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
@@ -250,6 +297,10 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
         )
     listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
+    if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
+        listed = _without_brackets(listed)
+    told = _of_words(first, listed, stated, kind)
+    listed = told if told is not None else listed
     words = [first.get(key, "") for key in (*_WORDS, "values")]
     top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
@@ -257,8 +308,11 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
         *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
+        *_labelled_ends(listed, first.get("notes", "")),
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
+    listed, missing = _without_missing_ends(listed, missing)
+    is_checked = stated_type(first.get("check", "")).type is CellType.NUMBER
     column = DraftColumn(
         name, stated.type, _description(rows, listed),
         tuple(pair for pair in listed.values if pair[0] not in missing), listed.bounds,
@@ -266,21 +320,61 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
-        bottom=bottom, unread_role=_unread_role(first),
+        bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip
+    if column.is_age and not column.bounds:
+        notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
+        column = with_label_range(column, "" if notes == column.description else notes)
     if kind == "checkbox":
         for code, choice in listed.values:
             yield replace(
-                column, name=f"{name}___{code}", description=f"{choice} ({column.description})", values=_TICKED
-            )
+                column, name=f"{name}___{code}", description=f"{choice} ({column.description})", values=_TICKED,
+                role_words="; ".join([column.description, *(each for _, each in listed.values)]),
+            )  # fmt: skip
     else:
         yield column
+
+
+def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> ListedValues | None:
+    """Return the range that the words on a number state, or these words, where they say something of its ends that is
+    not understood; None for other variables and words.
+    """
+    is_number = stated.type in (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)
+    if not is_number or listed.values or listed.bounds or listed.unread or kind in ("calc", "descriptive"):
+        return None
+    words = [row[key] for key in _WORDS if row.get(key)]
+    found = note_range(words)
+    if found.bounds:
+        return replace(found, missing=listed.missing)
+    said = [each for each in words if states_limits(each)]
+    return replace(listed, unread="; ".join(said)) if said and stated.type is not CellType.UNKNOWN else None
 
 
 def _stated_role(row: Row) -> Role | None:
     """Return the role that a variable has by its cell about sensitivity, or else by words in brackets."""
     bracketed = filter(None, (role_in_brackets(row.get(key, "")) for key in _WORDS))
     return stated_role(row.get("role", "")) or next(bracketed, None)
+
+
+def _labelled_ends(listed: ListedValues, notes: str) -> list[str]:
+    """Return the negative least number of a range, if notes begin a sentence with it and its meaning: `-9 = sample
+    lost`.
+    """
+    least = (listed.bounds or ("",))[0]
+    is_labelled = re.search(rf"(?:^|[.;,]\s+){re.escape(least)}\s*[=:]\s*[^\W\d]", notes)
+    return [least] if re.fullmatch(r"-[1-9]\d*", least) and is_labelled else []
+
+
+def _without_missing_ends(listed: ListedValues, missing: Sequence[str]) -> tuple[ListedValues, tuple[str, ...]]:
+    """Return a range of whole numbers whose ends are no missing codes, as of a check that lets them pass: -9 to 200,
+    where -9 is one, begins at 0. A negative least number for which words have a label is one, too.
+    """
+    if listed.bounds is None or not all(re.fullmatch(r"-?\d+", each) for each in listed.bounds) or listed.decimals:
+        return listed, tuple(missing)
+    low, high = map(int, listed.bounds)
+    low = 0 if str(low) in missing and low < 0 <= high else low
+    high = high - 1 if str(high) in missing and high > low else high
+    return replace(listed, bounds=(str(low), str(high))), tuple(missing)
 
 
 def _codes_of_range(listed: ListedValues) -> ListedValues:
@@ -290,6 +384,12 @@ def _codes_of_range(listed: ListedValues) -> ListedValues:
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))
     return replace(listed, values=values, bounds=None) if values else listed
+
+
+def _without_brackets(listed: ListedValues) -> ListedValues:
+    """Return brackets, which no numbers are, as unread: `Less than $10,000`. Others are unchanged."""
+    texts = [code for code, label in listed.values if not label]
+    return replace(listed, values=(), unread="; ".join(texts)) if are_brackets(texts) else listed
 
 
 def _unread_role(row: Row) -> str:
@@ -311,7 +411,10 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     if kind in _YES_NO:
         return ListedValues(_YES_NO[kind])
     own = _listed_values(rows, kind)
+    own = _in_brackets(rows[0]) if own == ListedValues() and len(rows) == 1 else own
     least, greatest = (rows[0].get(key, "") for key in ("least", "greatest"))
+    if kind == "slider" and not (least or greatest):
+        least, greatest = _SLIDER
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
     if limits.bounds is None:
@@ -319,13 +422,30 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own
-    missing = (*own.missing, *kept.missing, *limits.missing)
+    missing = (*own.missing, *kept.missing, *limits.missing, *_outside(own, limits.bounds))
     return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
 
 
+def _outside(listed: ListedValues, bounds: tuple[str, str]) -> Iterator[str]:
+    """Yield the codes with labels outside a range that is stated beside them: these are no values."""
+    low, high = map(parse_number, bounds)
+    for code, label in listed.values:
+        number = parse_number(code)
+        if label and number is not None and low is not None and high is not None and not low <= number <= high:
+            yield code
+
+
+def _in_brackets(row: Row) -> ListedValues:
+    """Return the list of values that the words on a variable have in brackets: `Sex (1 = male, 2 = female)`."""
+    found = (each for key in _WORDS[:2] for each in re.findall(r"\(([^()]*=[^()]*=[^()]*)\)", row.get(key, "")))
+    return next((listed for each in found if (listed := listed_values(each)).values), ListedValues())
+
+
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
-    if kind in ("calc", "descriptive"):
+    if kind in ("calc", "descriptive", "slider"):  # choices of a slider name points of it
         return ListedValues()
+    if rows[0].get("values", "").startswith(DOUBTFUL):
+        return ListedValues(unread=rows[0]["values"])
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"
         pairs = tuple((row["values"], row.get(key, "")) for row in rows if row.get("values"))
@@ -361,13 +481,17 @@ def _description(rows: Sequence[Row], listed: ListedValues) -> str:
 def _type(row: Row, listed: ListedValues) -> StatedType:
     """Return the type of a variable, with the more decimals of those that its type and its range state."""
     form = next(filter(None, (day_form(row.get(key, "")) for key in ("values", *_WORDS))), "")
-    found = [stated_type(row.get(key, "")) for key in ("check", "type")]
+    is_slider = row.get("type", "").lower() == "slider"
+    found = [stated_type(row.get(key, "")) for key in (("type",) if is_slider else ("check", "type"))]
+    form = ISO if _DATES.match(row.get("check", "")) else form
     stated = next((each for each in found if each.type is not CellType.UNKNOWN), StatedType())
     if listed.values:
         return replace(stated, type=CellType.TEXT)
     is_days = listed.bounds is None or compact_days(listed).bounds != listed.bounds or "-" in listed.bounds[0][1:]
     if stated.type is CellType.DAY or (form and stated.type is CellType.UNKNOWN and is_days):
         return StatedType(CellType.DAY, day_form=stated.day_form or form)
+    if listed.digits and listed.missing and stated.type is CellType.UNKNOWN and not listed.decimals:
+        return StatedType(CellType.WHOLE)  # beside codes for no value, which have no zeros before them
     if listed.digits and stated.type is CellType.UNKNOWN:
         return StatedType(CellType.TEXT)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]

@@ -6,8 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from crowdgate.contracts.cell_form import COMMA, ISO
-from crowdgate.review.templates.contract_draft import DraftColumn, DraftSource, cannot_draft
+from crowdgate.review.templates.draft_column import DraftColumn, DraftSource, cannot_draft
 from crowdgate.sources.table_header import CellType
+
+BY_HAND = (
+    "a table with a row for each variable, and the headings variable, label, type, values, missing. In a text, codes "
+    "stand on indented lines below the name of their variable"
+)
+"""The forms of codebooks that people can write by hand."""
 
 
 def with_codebook(
@@ -27,8 +33,12 @@ def with_codebook(
     merged = tuple(column if book is None else _merged(column, book) for column, book in found)
     names = {column.name.casefold() for column in table.columns}
     unmatched = left_out + sum(each.name.casefold() not in names for each in columns)
-    undescribed = sum(book is None for _, book in found)
-    counts = f"its variables without a column here: {unmatched}; columns that it does not describe: {undescribed}"
+    undescribed = sum(book is None or not says_something(book) for _, book in found)
+    if undescribed == len(found):
+        raise cannot_draft(path, "nothing on any column that can be used", BY_HAND)
+    stated = sum(book is not None and bool(book.values or book.bounds) for _, book in found)
+    counts = f"columns whose values or range it states: {stated}; its variables without a column here: {unmatched}"
+    counts += f"; columns that it does not describe: {undescribed}"
     note = f"{headings}; {counts}" if headings else counts
     books = [book for _, book in found if book is not None]
     forms = _forms(books, table.settings) if table.format == "csv" else {}
@@ -37,6 +47,20 @@ def with_codebook(
     if any(each.decimals and each.bounds for each in books):
         merged = tuple(replace(each, without_decimals=True) for each in merged)
     return replace(table, columns=merged, codebook=f"the codebook {path.name}", note=note, settings=settings)
+
+
+def says_something(column: DraftColumn) -> bool:
+    """Return whether a codebook says anything of a column but its name."""
+    facts = (
+        column.description,
+        column.values,
+        column.bounds,
+        column.missing,
+        column.unread,
+        column.remark,
+        column.role,
+    )
+    return any(facts) or column.direct or column.type is not CellType.UNKNOWN
 
 
 def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[str, str]:
@@ -60,7 +84,7 @@ def _merged(column: DraftColumn, book: DraftColumn) -> DraftColumn:
     return replace(
         book,
         name=column.name,
-        type=column.type if stated else book.type,
+        type=column.type if stated else CellType.TEXT if book.values and not book.bounds else book.type,
         description=book.description or column.description,
         direct=column.direct or book.direct,
         missing=tuple(dict.fromkeys([*book.missing, *column.missing])),

@@ -16,9 +16,9 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
-from crowdgate.review.templates.contract_draft import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
+from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
     Dictionary,
@@ -28,7 +28,13 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.draft_sql import SQL, sql_codebook
+from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
+from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.programs import program_of
+from crowdgate.review.templates.text_blocks import ROWS, block_rows
+from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -48,11 +54,24 @@ _CODEBOOK_SHEET = re.compile(
 """The words in names of sheets that are codebooks."""
 MOST_DRAFTED = 1000
 """The greatest number of columns of a draft: a contract of more would be too long to be read."""
+_FORM_OF_DAYS = change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}")
+"""The form of days that is left to decide, where nothing states it."""
 _TYPES = {
     "integer": CellType.WHOLE, "number": CellType.NUMBER, "boolean": CellType.FLAG, "date": CellType.DAY,
     "timestamp": CellType.MOMENT, "time": CellType.TIME, "string": CellType.TEXT,
 }  # fmt: skip
 """The types of cells by logical type of the Open Data Contract Standard."""
+
+
+CODEBOOKS = (
+    "a data dictionary (.csv, .tsv, .txt, .xlsx, .md), a program of Stata, SPSS or SAS (.do, .dct, .sps, .sas), SQL "
+    "(.sql), DDI (.xml), labels (.sav, .dta), a schema (.json, .yml) or a contract (.yaml). Save others as .csv, with "
+    "the headings variable, label, type, values and missing"
+)
+"""The forms of codebooks, and what to do with others."""
+_TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
+_INSTEAD = dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT)
+"""The advice on other forms of files."""
 
 
 def read_draft_source(
@@ -72,6 +91,8 @@ def read_draft_source(
     says too little: the message never shows what could be a cell.
     """
     end = next((each for each in READERS if path.name.lower().endswith(each)), None)
+    if path.name.lower().endswith((*SYNTAX, SQL)):
+        raise cannot_draft(path, "a program, not a table", f"the table as SOURCE, and --codebook {path.name}")
     if end is None:
         raise cannot_draft(path, f"a file of type {path.suffix or 'unknown'}", f"one of {', '.join(READERS)}")
     if not path.is_file():
@@ -88,7 +109,18 @@ def read_draft_source(
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     if codebook is not None:
         found = _with_codebook(found, codebook, part if codebook == path else None)
-    return replace(found, columns=tuple(map(consistent, found.columns)))
+    return _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+
+
+def _with_day_form(found: DraftSource) -> DraftSource:
+    """Return a description that leaves the form of days to decide, if the table is a CSV file with days, and nothing
+    states their form.
+    """
+    days = [each for each in found.columns if each.is_day and not each.direct]
+    known = {each.day_form or each.range_form for each in days} - {""}
+    if found.format != "csv" or "dayForm" in found.settings or not days or len(known) == 1:
+        return found
+    return replace(found, settings={**found.settings, "dayForm": _FORM_OF_DAYS})
 
 
 def _read(path: Path, reader: Callable[[Path, str, str], DraftSource], relative: str, part: str) -> DraftSource:
@@ -132,7 +164,19 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
     if end in (".csv", ".tsv", ".txt", ".md", *SOURCES["excel"].suffixes):
         found = _dictionary(path, end, own_sheet, names)
         return with_codebook(table, path, found.columns, found.unmatched, str(found))
+    if end in (*SYNTAX, SQL):
+        return _with_syntax(table, path, syntax_codebook(path, names) if end in SYNTAX else sql_codebook(path, names))
     return with_codebook(table, path, _codebook_columns(path, names))
+
+
+def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> DraftSource:
+    """Return a table's description with what a syntax file says of its columns, and the order of its days."""
+    merged = with_codebook(table, path, found.columns, headings=found.note)
+    if table.format != "csv" or not found.order or "dayForm" in merged.settings:
+        return merged
+    forms = [each for each in (ISO, *DAYS) if each.startswith({"D": "DD", "M": "MM", "Y": "YYYY"}[found.order[0]])]
+    words = f"the form of days in the table: {', '.join(forms)}"
+    return replace(merged, settings={**merged.settings, "dayForm": change(words)})
 
 
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
@@ -140,10 +184,15 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         return read_sheets(path, _sheets(path, own_sheet), names)
     text, encoding = dictionary_text(path)
+    if end == ".txt" and (program := program_of(text)):
+        raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
-    return replace(read_dictionary(path, rows, names), encoding=encoding)
+    found = read_dictionary(path, rows, names)
+    is_table = end != ".txt" or rows == dictionary_rows(text, path)
+    found = found if is_table else found.of_blocks() if rows[0] == [*ROWS] else found.without_rows()
+    return replace(found, encoding=encoding)
 
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
@@ -151,7 +200,9 @@ def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows
-    if sections := section_rows(with_points(text, names), names):
+    if blocks := block_rows(text, names):
+        return blocks
+    if sections := section_rows(with_points(with_code_points(text), names), names):
         return sections
     expected = "lines that begin with the name of a column, with its codes on indented lines below"
     raise cannot_draft(path, "no variables of the table", expected)
@@ -173,10 +224,10 @@ def _lacks_form(column: DraftColumn) -> bool:
 
 def _markdown_dictionary(path: Path, text: str, sheets: Sequence[Sheet], names: Sequence[str]) -> Dictionary:
     if not any(is_dictionary(rows, names) for _, rows in sheets) and (rows := section_rows(text, names)):
-        return read_dictionary(path, rows, names)
+        return read_dictionary(path, rows, names).without_rows()
     if not sheets:
         raise cannot_draft(path, "no table in Markdown", "a table with lines of cells: `| variable | label | values |`")
-    return read_sheets(path, sheets, names)
+    return read_sheets(path, sheets, names).without_rows()
 
 
 def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
@@ -186,10 +237,12 @@ def _codebook_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ..
     if reader in (_codebook, _statistics):
         return _read(path, reader, path.name, "").columns
     if reader is _contract:
-        return _nearest_table(path, names)
-    dictionaries = "a data dictionary (.csv, .tsv, .txt, .xlsx, .md)"
-    expected = f"{dictionaries}, a DDI codebook (.xml), labels (.sav, .dta) or a contract (.yaml)"
-    raise cannot_draft(path, "no codebook", expected)
+        data = read_document(path).data
+        is_dbt = isinstance(data, dict) and not {"models", "seeds", "snapshots", "sources"}.isdisjoint(data)
+        return dbt_columns(path, data, names) if is_dbt else _nearest_table(path, names)
+    if end == ".json":
+        return json_columns(path, names)
+    raise cannot_draft(path, "no codebook", f"{_INSTEAD.get(end, '')}{CODEBOOKS}")
 
 
 def _sheet_names(path: Path) -> Sequence[str]:
@@ -266,7 +319,7 @@ def _csv(path: Path, relative: str, _: str) -> DraftSource:
     if delimiter == ";":  # as in countries where a comma is the decimal mark
         settings |= {
             "decimalMark": change("the mark in numbers: . or ,"),
-            "dayForm": change(f"{ISO}, {', '.join(list(DAYS)[:-1])} or {list(DAYS)[-1]}"),
+            "dayForm": _FORM_OF_DAYS,
         }
     read = f"the header line of {path.name}"
     return DraftSource(read, relative, "csv", tuple(map(DraftColumn, names, [CellType.UNKNOWN] * len(names))), settings)

@@ -22,10 +22,13 @@ _RULE = re.compile(r"\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?")
 _POINT = re.compile(r"(?:[-*+]\s+)?(?P<entry>(?<=\s)\S.*|\d{1,4}[.)]\s.*)")
 """A line of a list, whose number is a code: `- 1: Yes`, `1. Yes`."""
 _LABEL = re.compile(
-    r"\**(?:label|question|description|bezeichnung|libellé|etiqueta)\**\s*:\**\s*(?P<words>[^*|]+)", re.I
+    r"\**(?:label|concept|question|description|bezeichnung|libellé|etiqueta)\**\s*:\**\s*(?P<words>[^*|]+)",
+    re.I,
 )
 _FIRST = re.compile(r"^\W*(?:(?:variable|column|field|sas|name)\W+){0,3}", re.IGNORECASE)
 """The words before a name at the start of a line: `**Variable name:** SEX`."""
+_ATTRIBUTE = re.compile(r"[^\W\d][^:.;=]{1,30}:")
+"""The start of a line of words on a variable in a plain text."""
 _LIST_BEHIND = re.compile(r"(?P<label>[^:=]+):\s*(?P<codes>[^:=]{1,20}=[^:]*?)\.?")
 """A label with codes and their labels behind it: `Ethnic group: W = White, B = Black`."""
 SECTIONS = ["variable", "label", "values", "value label"]
@@ -74,11 +77,18 @@ def with_points(text: str, names: Sequence[str]) -> str:
     as one whose codes are points of a list.
     """
     folded = {each.casefold() for each in names}
-    marked = [
-        f"- {each.strip()}" if re.match(r"\s+\S|\d", each) else f"{'##' if _begins_with(each, folded) else '#'} {each}"
-        for each in text.splitlines()
-    ]
-    return "\n".join(marked)
+    return "\n".join(_marked(each, folded) for each in text.splitlines())
+
+
+def _marked(line: str, names: set[str]) -> str:
+    """Return a line of a plain text as a point, as the heading of a variable or of others, or as words on a variable:
+    `Concept: Sex`.
+    """
+    if re.match(r"\s+\S|\d", line):
+        return f"- {line.strip()}"
+    if _begins_with(_FIRST.sub("", line), names):
+        return f"## {line}"
+    return line if _ATTRIBUTE.match(line) else f"# {line}"
 
 
 def _begins_with(line: str, names: set[str]) -> bool:
@@ -156,12 +166,19 @@ def _section(
     if not table:
         codes = _plain("\n".join(points))
         told = None if codes or listed else _LIST_BEHIND.fullmatch(label)
-        row = [told["label"], told["codes"]] if told else [label, codes or listed]
+        others = "" if is_listed is False or table else _with_digits(words, name, label)
+        row = [told["label"], told["codes"]] if told else [label, codes or listed or others]
         yield [name, *row, ""], stated
         return
     at = places_of_codes(table[0]) or (0, 1)
     pairs = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]
     yield from (([name, label, *each], {} if number else stated) for number, each in enumerate(pairs))
+
+
+def _with_digits(words: Sequence[str], name: str, label: str) -> str:
+    """Return the lines of a section with numbers that are neither its heading nor its label, and may be codes."""
+    others = (each for each in words if not _HEADING.fullmatch(each) and label not in each and not _LABEL.search(each))
+    return "\n".join(each for each in others if re.search(r"\d", each) and not _FIRST.sub("", each).startswith(name))
 
 
 def _attributes(lines: Sequence[str], common: frozenset[str]) -> tuple[Attributes, list[str]]:

@@ -2,15 +2,22 @@
 
 import re
 
+LONGEST_UNMARKED = 3
+"""The most digits of a number without marks between its thousands."""
+
 _OR = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|i|nebo|a)"
 _MORE = (
     r"(?:more|older|over|above|higher|greater|longer|up(?:wards)?|mehr|alter|älter|darüber|höher|länger|plus|davantage"
     r"|más|mayor(?:es)?|mais|maiores|acima|più|oltre|superiore|meer|ouder|hoger|langer|mer|fler|flera|flere|äldre|eldre|ældre|over|över|"
     r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší)"
 )
+MORE_WORDS = rf"\b{_OR}\s+{_MORE}\b"
+"""The words behind a number that stands for all greater ones: `or more`."""
+_AT_LEAST = (
+    r"(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno|minst|mindst|co najmniej|alespoň|vähintään)"
+)
 _OPEN = re.compile(
-    rf"\b{_OR}\s+{_MORE}\b|\d\s*\+|(?:>=|≥)\s*\d|\b(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno"
-    rf"|minst|mindst|co najmniej|alespoň)\s|\btop-?coded\b",
+    rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b{_AT_LEAST}\s|\btop-?coded\b|\btai (?:enemmän|vanhempi|yli)\b|\d\D?以上",
     re.IGNORECASE,
 )
 _LESS = re.compile(
@@ -29,5 +36,6 @@ def is_open_start(code: str, label: str) -> bool:
 
 def is_open_end(code: str, label: str) -> bool:
     """Return whether the label of a whole number says that it stands for all greater ones, too, and nothing else."""
-    named = set(re.findall(r"\d+", label))
-    return code.isdigit() and named <= {code} and not set(",;") & set(label) and bool(_OPEN.search(label))
+    plain = re.sub(r"(?<=\d)[ ,.](?=\d{3}(?!\d))", "", label) if len(code) > LONGEST_UNMARKED else label
+    named = set(re.findall(r"\d+", plain))
+    return code.isdigit() and named <= {code} and not set(",;") & set(plain) and bool(_OPEN.search(plain))

@@ -15,11 +15,16 @@ _HEALTH = (
     "krankheit", "maladie", "malattia", "mental health", r"nemoc\b", "niepelnospr", "onemocn", "patolog",
     "pricina smrti", "pricina umrti", "przyczyna zgonu", "psic[oh]i", "psiqu", "psych", "rozpoznani", "schwanger",
     "sick days", "sick leave", "sickness absence", "sjukdagar", "sjukdom", "sjukpenning", "suicid", "suizid",
+    r"(?:perceived|self-?rated|general|self-?reported) health", "health status", "state of health", "gesundheitszust",
+    "etat de sante", "estado de sal?ud", "estado de saude", "stato di salute", r"\bgezondheid", "helbred", "halsotill",
+    "blood pressure", "blutdruck", "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
+    r"\bpain\b", "neuropath", "comorbid", "kidney", "retinopath",
     "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
 )  # fmt: skip
 """The parts of words about health, also that of the mind, and causes of death."""
 _SUBSTANCES = (
     r"\bfumo\b", r"\bfume\b", "fumez", "alcohol", "alcool", "alkohol", "cannabis", "drog(?:a", "en", r"ue)\b",
+    "drinker", r"drinks? alcohol", "heavy drinking", "trinker", "buveur", r"pack[- ]?years",
     "fumador", "fumante", "fumatore", "fumeur", "kurak", "narkot", "palacz", "palenie", "raucher", "rauchverhalten",
     "rokning", "rookgedrag", "royk", "ryger", "rygning", "smok(?:er", "es", "ing)", "taba[ck]", "tobac", r"\broker",
 )  # fmt: skip
@@ -29,6 +34,8 @@ _MONEY = (
     "endett", "hruby prijem", "income", "indkomst", "ingresos", "inkomen", "inkomst", "inntekt", "kontanthj",
     "lonein", "mesicni prijem", "monatsgehalt", "mzda", "nettolon", "prijem v ", "reddit[oi]", "rendimento",
     "revenu", "salair", "salar", "schulden", "social assistance", "socialbidrag", "sozialhilfe", "uitkering",
+    "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
+    r"\bbonus",
     "verschuld", "wynagrodz", "zarobk", r"\bgehalt", r"\bwages?\b",
 )  # fmt: skip
 """The parts of words about what a person earns, owes or is granted."""
@@ -92,6 +99,7 @@ _IDENTIFYING = (
     re.compile(
         r"\bidentif\w+\W+(?:number|code|nr)\b|\bidentifi[ck]ation\w*nummer\b"
         r"|\b(?:numero|codigo|codice|code)\W+(?:de|di|d)\W+identif\w+"
+        r"|\bnumero\W+(?:de|di|d)\W+ord(?:en|re|em|ine)\b|\b(?:order|sequence|running|line|record) number\b"
     ),
     re.compile(rf"\b{_HIDDEN}\W+(?:\w+\W+){{0,2}}\w*{_NUMBER}\b|\b{_NUMBER}\W+(?:\w+\W+){{0,4}}\(?{_HIDDEN}\b"),
     re.compile(rf"^(?:number|nummer|numero|numer|cislo|nr)\W+{_THE}\W"),

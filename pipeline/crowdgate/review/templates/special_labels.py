@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 _UNKNOWN = (
-    r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)|refused?( to answer)?",
+    r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)",
+    r"refus(ed?|als?)( to answer)?",
     r"(not |un)answered|no reply",
     r"not (stated|known|specified|ascertained|reported|recorded|rated|assessed|tested|measured|available|given"
     r"|disclosed)|undisclosed",
@@ -21,20 +22,25 @@ _UNKNOWN = (
     r"(vet|ved) (ikke|ej|inte)|(uppgift|svar) saknas|uoppgitt|uoplyst|ukendt|ukjent|okän[dt]?|ikke (be)?svare?t",
     r"vil ikke svare|ej (svar|angivet|oplyst)|mangler|manglende",
     r"nie wiem|trudno powiedzieć|brak (danych|odpowiedzi|informacji)|odmowa( odpowiedzi)?|nieznan[yaei]|nie podano",
+    r"ei (tietoa|vastausta|ilmoitettu|osaa sanoa|halua vastata)|en osaa sanoa|tuntematon|puuttu(u|va)( tieto)?",
+    r"n/a|不明|無回答|未回答|わからない|欠損値?|不詳",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
     r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
     r"(donnée|valeur) manquante",
     r"(ne )?répond pas|refus de répondre|se desconoce|dato (faltante|mancante)|não preenchid[oa]|sem declaração",
     r"ignot[oa]|mancant[ei]|rifiut[ao]|weigert|ontbre(ekt|kend)|geen gegevens|(inget|intet) svar|saknas|ej uppgift",
     r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
+    r"verweigerung|antwort verweigert|negativa|odmítnutí|odmowy|vägran|nekt|weigering|rifiutato|kieltäyty\w+",
+    r"(ikke|inte|ej|icke) (oppgitt|oplyst|uppgett|angivet)|(ne )?veut pas répondre|no (quiere )?responder?",
     r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
     r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
     r"sans objet|non[ -]concernée?|niet van toepassing|nie dotyczy|no procede|não se aplica|no aplica|non applicabile",
-    r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)",
+    r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)|n/a",
     r"non (fait|effectuée?|réalisée?|mesurée?|eseguit[oa]|effettuat[oa])|n(o|ão) (realizad[oa]|efetuad[oa]|hech[oa])",
     r"niet (gedaan|uitgevoerd|gemeten|afgenomen)|(ej|inte) (utför[dt]|gjor[dt]|mätt?)|nie (wykonano|badano)",
+    r"ei koske|非該当",
     r"ikke (utført|udført|målt)|neprovedeno",
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )

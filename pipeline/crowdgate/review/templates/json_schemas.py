@@ -1,0 +1,155 @@
+"""Fields of a Table Schema (Frictionless), of CSV on the Web, of a JSON Schema, and of models in dbt."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
+from crowdgate.review.templates.dictionary_types import day_form, stated_type
+from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
+from crowdgate.review.templates.draft_dictionary import dictionary_text
+from crowdgate.review.templates.special_labels import is_empty
+from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
+from crowdgate.sources.table_header import CellType
+
+MOST_DEEP = 12
+"""The greatest depth at which fields are looked for."""
+_EXPECTED = "a Table Schema (`fields`), CSV on the Web (`columns`) or a JSON Schema (`properties`)"
+_UNREAD = ("pattern", "minimum", "maximum", "minInclusive", "maxInclusive", "minLength", "maxLength")
+"""The constraints that are quoted where they state no range and no values."""
+_LIMITS = (("minimum", "maximum"), ("minInclusive", "maxInclusive"))
+
+
+def json_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
+    """Return the fields of the schema in a JSON file that has most of the columns `names`. Raises ConfigurationError
+    if the file is no JSON or has no fields.
+    """
+    try:
+        data = json.loads(dictionary_text(path)[0], parse_int=str, parse_float=str)
+    except (ValueError, RecursionError):
+        raise cannot_draft(path, "no JSON that can be read", _EXPECTED) from None
+    return _nearest(path, _schemas(data, 0), names, _EXPECTED)
+
+
+def dbt_columns(path: Path, data: Any, names: Sequence[str]) -> tuple[DraftColumn, ...]:
+    """Return the columns of the model of a `schema.yml` of dbt that has most of the columns `names`."""
+    models = [each for key in ("models", "seeds", "snapshots", "sources") for each in _mappings(data.get(key))]
+    tables = [*models, *(table for each in models for table in _mappings(each.get("tables")))]
+    schemas = [tuple(map(_dbt_column, _mappings(each.get("columns")))) for each in tables]
+    return _nearest(path, schemas, names, "a `schema.yml` of dbt whose models have `columns`")
+
+
+def _nearest(
+    path: Path, schemas: Sequence[tuple[DraftColumn, ...]], names: Sequence[str], expected: str
+) -> tuple[DraftColumn, ...]:
+    if not (found := [each for each in schemas if each]):
+        raise cannot_draft(path, "no fields of a table", expected)
+    return max(found, key=lambda each: len({column.name for column in each} & {*names}))
+
+
+def _schemas(data: Any, depth: int) -> list[tuple[DraftColumn, ...]]:
+    """Return the fields of each schema in a document, however deep it stands."""
+    inside = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
+    deeper = [each for part in inside for each in _schemas(part, depth + 1)] if depth < MOST_DEEP else []
+    if not isinstance(data, dict):
+        return deeper
+    named = _mapping(data.get("properties")).items()
+    fields = [{**each, "name": name} for name, each in named if isinstance(each, dict)]
+    listed = fields or _mappings(data.get("fields")) or _mappings(data.get("columns"))
+    missing = _texts(data.get("missingValues")) or _texts(data.get("null"))
+    keys = _texts(data.get("primaryKey"))
+    return [tuple(_field(each, missing, keys) for each in listed if isinstance(each.get("name"), str)), *deeper]
+
+
+def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) -> DraftColumn:
+    """Return a field as a column; limits and values stand beside it, or below `constraints` or `datatype`."""
+    kind = stated.get("datatype", stated.get("type"))
+    own = {**_mapping(kind), **stated, **_mapping(stated.get("constraints"))}
+    words = next((text for key in ("title", "titles", "label", "description") if (text := _text(stated.get(key)))), "")
+    described = f"{words}: {text}" if (text := _text(stated.get("description"))) not in ("", words) else words
+    values = _categories(own)
+    limits = [(own[low], own[high]) for low, high in _LIMITS if low in own and high in own]
+    ranged = stated_range(*map(str, limits[0])) if limits and not values else ListedValues()
+    form = _text(stated.get("format"))
+    column = _column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form)
+    is_key = column.name in keys
+    unread = ", ".join(f"{key}: {_text(own[key])}" for key in _UNREAD if key in own and not (values or ranged.bounds))
+    codes = [*missing, *_texts(stated.get("missingValues")), *_texts(stated.get("null"))]
+    none = [*column.missing, *(each for each in codes if each and not is_empty(each))]
+    return replace(column, missing=tuple(dict.fromkeys(none)), is_key=is_key, direct=is_key, remark=unread)
+
+
+def _type_name(kind: Any, own: dict[str, Any]) -> str:
+    """Return the name of the type of a field; of several, of which one is `null`, the other one."""
+    kinds = [each for each in _texts(kind if not isinstance(kind, dict) else own.get("base")) if each != "null"]
+    is_day = own.get("format") in ("date", "date-time") and kinds == ["string"]
+    return "date" if is_day else kinds[0] if len(kinds) == 1 else ""
+
+
+def _column(name: str, kind: str, words: str, values: Values, ranged: ListedValues, form: str = "") -> DraftColumn:
+    """Return a column by its type, words, values and range. Values in its words count where no others are stated."""
+    told = ListedValues() if values or ranged.bounds or "=" not in words else listed_values(words)
+    known = CellType.FLAG if kind.lower() in ("boolean", "bool") else stated_type(kind).type
+    is_listed = bool(values or told.values)
+    return DraftColumn(
+        name, CellType.TEXT if is_listed else known, words, values or told.values, ranged.bounds or told.bounds,
+        missing=(*told.missing, *codes_in_words(words)), decimals=ranged.decimals, unread=told.unread,
+        day_form="" if form in ("", "default", "any") else day_form(_days(form)), role=role_in_brackets(words),
+    )  # fmt: skip
+
+
+def _days(form: str) -> str:
+    """Return a form of days as contracts write it: of `%d.%m.%Y`, DD.MM.YYYY."""
+    return form.replace("%Y", "yyyy").replace("%m", "mm").replace("%d", "dd")
+
+
+def _categories(own: dict[str, Any]) -> Values:
+    """Return the values of a field with their labels: its `enum`, `categories`, or `oneOf` with `const` and `title`."""
+    stated = own.get("enum") or own.get("categories") or own.get("oneOf") or []
+    listed = stated if isinstance(stated, list) else []
+    pairs = [
+        (_text(each.get("value", each.get("const"))), _text(each.get("label", each.get("title"))))
+        if isinstance(each, dict)
+        else (_text(each), "")
+        for each in listed
+    ]
+    return tuple({code: (code, label) for code, label in pairs if code}.values())
+
+
+def _dbt_column(stated: dict[str, Any]) -> DraftColumn:
+    """Return a column of a model in dbt, whose tests list its values or say that it identifies rows."""
+    tests = [each for key in ("tests", "data_tests") for each in stated.get(key) or [] if stated.get(key)]
+    rules = [each["accepted_values"] for each in tests if isinstance(each, dict) and "accepted_values" in each]
+    listed = [each.get("values") or _mapping(each.get("arguments")).get("values") for each in rules]
+    values = tuple((each, "") for each in dict.fromkeys(_texts(listed[0]) if len(listed) == 1 else ()))
+    meta = {**_mapping(stated.get("meta")), **_mapping(_mapping(stated.get("config")).get("meta"))}
+    name, kind, words = (_text(stated.get(key)) for key in ("name", "data_type", "description"))
+    column = _column(name, kind, words, values, ListedValues())
+    role = next((found for each in meta.values() if (found := stated_role(_text(each)))), column.role)
+    unread = "; ".join(map(str, listed)) if len(listed) > 1 else column.unread
+    return replace(column, role=role, is_key="unique" in tests, direct="unique" in tests, unread=unread)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list):
+        return next(iter(_texts([*(value.values() if isinstance(value, dict) else value)])), "")
+    return "" if value is None else " ".join(str(value).split())
+
+
+def _texts(value: Any) -> list[str]:
+    listed = value if isinstance(value, list) else [value]
+    return [_text(each) for each in listed if each is not None and not isinstance(each, dict | list)]
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _mappings(value: Any) -> list[dict[str, Any]]:
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []

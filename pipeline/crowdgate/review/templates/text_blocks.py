@@ -1,0 +1,183 @@
+"""Codebooks of offices in plain text: a block of lines for each variable, with its attributes and a table of its codes.
+
+`Variable Name: SEX   Length: 1   Position: 7`, then `Concept`, `Question`, `Universe`, and `Label  Code  Frequency`.
+Counts are passed over.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, headed_table, is_range, plain_table
+from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, places_of_codes
+from crowdgate.review.templates.figure_columns import FIGURE
+from crowdgate.review.templates.special_labels import is_special
+
+_NAMES = "|".join(sorted(map(re.escape, HEADINGS["name"]), key=len, reverse=True))
+_START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)", re.IGNORECASE)
+_BARE = re.compile(r"(?P<name>[^\s:]+?)(?P<rest>(?:[:.]?\s|[:.]?$).*)")
+_ATTRIBUTE = re.compile(r"(?P<left>[^\W\d][^:=\t]{1,38}?)(?:\s*:\s*|\s{2,}|\t|\s*$)(?P<words>.*)")
+_FIRST, _LABELS, _QUESTIONS = "concept", ("label", "description"), ("question",)
+_OWN = {
+    "concept": _FIRST, "konzept": _FIRST, "concepto": _FIRST, "conceito": _FIRST, "question text": "question",
+    "question": "question", "literal question": "question", "fragetext": "question", "pregunta": "question",
+    "texte de la question": "question", "question name": "", "universe": "universe", "population": "universe",
+    "universo": "universe", "univers": "universe", "filter": "universe", "position": "", "columns": "", "source": "",
+    "columna": "", "start": "", "end": "",
+}  # fmt: skip
+"""The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
+_RULE = re.compile(r"[-=_*~\s]{3,}")
+ROWS = ("variable", "label", "notes", "type", "values", "value label")
+"""The headings of the rows that blocks become."""
+
+
+@dataclass
+class _Block:
+    name: str
+    stated: dict[str, str] = field(default_factory=dict)
+    heads: list[str] = field(default_factory=list)
+    rows: list[list[str]] = field(default_factory=list)
+    last: str = ""
+    is_ended: bool = False
+
+
+def block_rows(text: str, names: Sequence[str]) -> list[list[str]]:
+    """Return the rows of a data dictionary as the blocks of a text state them; none without blocks that begin with a
+    heading for names and the name of a column, or whose codes stand below headings.
+    """
+    folded = {each.casefold(): each for each in names}
+    blocks, is_marked = _blocks(text, folded)
+    if not blocks or not (is_marked or any(each.heads for each in blocks)):
+        return []
+    return [[*ROWS], *(row for each in blocks for row in _rows(each))]
+
+
+def _blocks(text: str, names: dict[str, str]) -> tuple[list[_Block], bool]:
+    """Return the block of each column, and whether a heading for names begins it."""
+    lines = [(line, _START.fullmatch(line)) for line in text.splitlines()]
+    marks = {_mark(start) for _, start in lines if start is not None and start["name"].casefold() in names}
+    is_marked = bool(marks)
+    found, is_open = list[_Block](), False
+    for line, start in lines:
+        begun = start if is_marked else _bare_start(line, found[-1] if is_open else None)
+        if begun is not None and begun["name"].casefold() in names:
+            found.append(_Block(names[begun["name"].casefold()]))
+            is_open = True
+            _attributes(found[-1], begun["rest"])
+        elif begun is not None and is_marked and _mark(begun) in marks:
+            is_open = False  # a variable that is no column
+        elif is_open:
+            is_open = _add(found[-1], line)
+    return found, is_marked
+
+
+def _mark(start: re.Match[str]) -> str:
+    """Return the words before a name, without the blanks around them."""
+    return start.string[: start.start("name")].strip().casefold()
+
+
+def _bare_start(line: str, block: _Block | None) -> re.Match[str] | None:
+    """Return a name at the start of a line that is no row of the table of the block before it."""
+    is_row = block is not None and block.heads and not block.is_ended and len(cells_of(line)) == len(block.heads)
+    return None if is_row or line[:1].isspace() else _BARE.fullmatch(line)
+
+
+def _attributes(block: _Block, rest: str) -> None:
+    """Add the attributes that stand behind a name: `Length  1  Position  7`, or its label."""
+    cells = [part for each in cells_of(rest.lstrip(" :.")) for part in re.split(r"\s*:\s*", each) if part]
+    at = 0
+    while at < len(cells):
+        key = _key(cells[at])
+        if key is not None and at + 1 < len(cells):
+            block.stated.setdefault(key, cells[at + 1])
+            at += 2
+            continue
+        if key is None:
+            block.stated.setdefault("label", cells[at])
+        at += 1
+
+
+def _key(left: str) -> str | None:
+    """Return what an attribute says; None if it is not known."""
+    known = _OWN.get(" ".join(left.lower().split()))
+    return known if known is not None else heading_key(left) or None
+
+
+def _add(block: _Block, line: str) -> bool:
+    """Add a line to a block; return whether it goes on. A rule below codes ends it."""
+    cells = cells_of(line)
+    if not cells or _RULE.fullmatch(line):
+        block.last = ""
+        block.is_ended = bool(block.heads and block.rows)
+        return True
+    if block.is_ended and not any(map(FIGURE.fullmatch, cells[1:])):
+        return False  # such as the heading of a page
+    if len(cells) > 1 and not block.rows and places_of_codes(cells) is not None:
+        block.heads = cells
+        return True
+    if block.heads or (line[:1].isspace() and len(cells) > 1 and not block.last):
+        if block.heads and len(cells) == 1 and not block.rows:
+            return True
+        block.rows.append(cells)
+        return True
+    found = _ATTRIBUTE.fullmatch(line.strip())
+    key = _key(found["left"]) if found else None
+    if found and key is not None:
+        block.stated.setdefault(key, found["words"].strip())
+        block.last = key
+    elif block.last and line[:1].isspace():
+        block.stated[block.last] = f"{block.stated[block.last]} {' '.join(cells)}".strip()
+    return True
+
+
+def _rows(block: _Block) -> Iterator[list[str]]:
+    """Yield the rows of a variable: one, or one for each code."""
+    stated = block.stated
+    label = next((stated[key] for key in (_FIRST, *_LABELS, *_QUESTIONS) if stated.get(key)), "")
+    notes = stated.get("notes", "")
+    table = headed_table(block.heads, _ended(block)) if block.heads else plain_table(block.rows)
+    ranges = [code for code, _ in table.entries if is_range(code)]
+    kind = stated.get("type", "") or _type(ranges, stated.get("length", ""))
+    first = [block.name, label, notes, kind]
+    if table.doubtful:
+        yield [*first, f"{DOUBTFUL}{'; '.join(table.doubtful)}", ""]
+        return
+    entries = [
+        (_plain_range(code, stated.get("length", "")) if code in ranges else code, text) for code, text in table.entries
+    ]
+    ranges = [_plain_range(each, stated.get("length", "")) for each in ranges]
+    entries = [(code, "" if code in ranges and not re.search(r"\d", text) else text) for code, text in entries]
+    if len(entries) == 1 and not ranges and not is_special(entries[0][1]):
+        yield [*first[:2], f"{notes} {entries[0][1]}".strip(), kind, entries[0][0], ""]
+    elif not entries:
+        yield [*first, stated.get("values", "") or stated.get("range", ""), ""]
+    else:
+        yield from ([*first, code, text] for code, text in entries)
+
+
+def _ended(block: _Block) -> list[list[str]]:
+    """Return the rows of a table without those behind its end: page headings, and lines of words alone."""
+    width = len(block.heads)
+    return [row for row in block.rows if len(row) > 1 or (width > 1 and not FIGURE.fullmatch(row[0]))]
+
+
+def _plain_range(code: str, length: str) -> str:
+    """Return a range of numbers with three decimals, of which the length says so, without a zero at their end: 1.32 of
+    1.320, as a mark before three digits can also stand between thousands.
+    """
+    if not re.search(r"^\d+[.,]3$", length):
+        return code
+    shorter = re.sub(r"(\.\d*?)0+(?!\d)", r"\1", code)
+    return re.sub(r"\.(?!\d)", "", re.sub(r"(\.\d{3})(?!\d)", r"\g<1>0", shorter))
+
+
+def _type(ranges: Sequence[str], length: str) -> str:
+    """Return the type of a variable with a range: of whole numbers, unless the range or the length has decimals."""
+    if not ranges:
+        return ""
+    decimals = max(
+        [len(each) for each in re.findall(r"\.(\d+)", ranges[0])]
+        + [int(each) for each in re.findall(r"^\d+[.,](\d)$", length)],
+        default=0,
+    )
+    return f"numeric (20,{decimals})" if decimals else "integer"
