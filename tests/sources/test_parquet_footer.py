@@ -137,3 +137,58 @@ def test_columns_of_a_schema_are_limited(monkeypatch: pytest.MonkeyPatch) -> Non
     parquet_footer._columns_of.cache_clear()
     with pytest.raises(FooterLimit, match="more than 3 columns"):
         FooterWalk(footer)
+
+
+def test_fields_are_limited_for_a_struct_and_for_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = b"\x11" * thrift.MOST_FIELDS_OF_STRUCT
+    either: tuple[thrift.Kept, ...] = ({}, {1: {}})
+    for kept in either:
+        assert thrift.parse(b"\x1c" + many + b"\0\0", kept).size == len(many) + 3
+        with pytest.raises(ValueError, match="more fields"):
+            thrift.parse(b"\x1c\x11" + many + b"\0\0", kept)
+    with pytest.raises(ValueError, match="more fields"):
+        list(thrift.ThriftCursor(many + b"\x11\0").heads())
+    monkeypatch.setattr(thrift, "MOST_FIELDS", 99)
+    for structs in (b"\x1c\x11\0" * 50, b"\x19\xfc\x32" + b"\x11\0" * 50 + b"\x11" * 50):
+        with pytest.raises(ValueError, match="more fields"):
+            thrift.parse(structs + b"\0", {})
+
+
+def varint(number: int) -> bytes:
+    """Return a number with its sign as Thrift writes it."""
+    left, found = (number << 1) ^ (number >> 127), b""
+    while left > 0x7F:
+        found, left = found + bytes([left & 0x7F | 0x80]), left >> 7
+    return found + bytes([left])
+
+
+@pytest.mark.parametrize(("kind", "bits"), [(4, 15), (5, 31), (6, 63)])
+def test_numbers_are_those_that_their_type_holds(kind: int, bits: int) -> None:
+    """Arrow cuts a number to its type, so that a greater one would be another one there."""
+    for number in (0, -1, 1, (1 << bits) - 1, -(1 << bits)):
+        assert thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: None}).fields == {1: number}
+    for number in (1 << bits, -(1 << bits) - 1, (1 << bits + 1) + 5):
+        with pytest.raises(ValueError, match="beyond its type"):
+            thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: None})
+
+
+@pytest.mark.parametrize("number", [0, -1, 1 << 15, (1 << 16) + 1])
+def test_fields_have_numbers_of_16_bits(number: int) -> None:
+    """Arrow cuts them to 16 bits, so that field 65,537 would be field 1 there."""
+    field = b"\x05" + varint(number) + varint(7) + b"\0"
+    with pytest.raises(ValueError, match="a number that none has"):
+        thrift.parse(field, {1: None})
+    with pytest.raises(ValueError, match="a number that none has"):
+        list(thrift.ThriftCursor(field).heads())
+
+
+@pytest.mark.parametrize("at", range(3))
+def test_a_header_with_a_number_beyond_32_bits_matches_no_pattern(at: int) -> None:
+    def header(*said: int) -> bytes:
+        size, compressed, values = map(varint, said)
+        return b"\x15\0\x15" + size + b"\x15" + compressed + b"\x2c\x15" + values + b"\x15\0\x15\0\x15\0\0\0"
+
+    said = [10, 10, 5]
+    assert pages._usual_page(header(*said), 0) is not None
+    said[at] = 1 << 32
+    assert pages._usual_page(header(*said), 0) is None

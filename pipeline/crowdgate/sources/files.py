@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from crowdgate.contracts.contract import Contract
 from crowdgate.contracts.servers import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
+from crowdgate.sources.dictionary_indices import with_valid_indices
 from crowdgate.sources.joined_batches import joined
 from crowdgate.sources.locations import Location, Partition, Stamp, TableFile, stamp_of, table_files
 from crowdgate.sources.source import Batch, Reader, table_changed
@@ -96,7 +97,7 @@ class FilePart:
     def _of_slices(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         before = 0
         for each in self.slices:
-            for batch in _guarded(each, self._batches(each, columns, unique)):
+            for batch in _guarded(each, map(with_valid_indices, self._batches(each, columns, unique))):
                 yield replace(batch, done=before + batch.done)
             before += each.size
             if has_changed(each):

@@ -36,6 +36,8 @@ _DETAILS = {_DATA: (5, 1, 2), _DICTIONARY: (7, 1, 2), _DATA_V2: (8, 1, 4)}
 """By page type: the field of its own header, and in that the fields of its number of values and of its encoding."""
 _DELTA_TEXTS = (6, 7)
 """DELTA_LENGTH_BYTE_ARRAY and DELTA_BYTE_ARRAY: a few bytes may encode any number of long cells."""
+_GREATEST = (1 << 31) - 1
+"""The greatest number in a header: Arrow cuts numbers to 32 bits."""
 HEADER: thrift.Kept = {
     **dict.fromkeys((_KIND, _UNCOMPRESSED, _COMPRESSED)),
     **{place: dict.fromkeys(numbers) for place, *numbers in _DETAILS.values()},
@@ -223,8 +225,8 @@ def _usual_page(data: bytes, at: int) -> tuple[ParquetPage, int] | None:
     if place != stated[0][0] // 16 + _COMPRESSED + (checksum is not None) or stated[encoding] is None:
         return None
     page = ParquetPage(size, thrift.number_of(stated[values]), kind, thrift.number_of(stated[encoding]))
-    is_negative = (size | compressed | page.values | page.encoding) < 0
-    return None if is_negative else (page, found.end() - at + compressed)
+    is_plain = all(0 <= number <= _GREATEST for number in (size, compressed, page.values, page.encoding))
+    return (page, found.end() - at + compressed) if is_plain and abs(kind) <= _GREATEST else None
 
 
 def _page(header: thrift.ParsedStruct) -> tuple[ParquetPage, int]:

@@ -10,7 +10,8 @@ from functools import cache
 
 LONGEST_TEXT = 40
 """The most bytes of a text, such as the name of a column, that a pattern matches."""
-_NUMBER = rb"[\x80-\xff]{0,9}[\x00-\x7f]"
+_NUMBER = rb"[\x80-\xff]{0,8}[\x00-\x7f]"
+"""A number of up to 63 bits."""
 
 
 def _heads(first: int, last: int) -> bytes:

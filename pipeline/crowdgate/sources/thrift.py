@@ -13,7 +13,14 @@ from typing import Any, NamedTuple
 DEEPEST = 20
 MOST_ITEMS = 1 << 22
 """The most items of all lists together, other than numbers: Arrow makes an object of each."""
+MOST_FIELDS = 1 << 24
+"""The most fields of all structs together: each takes a step of the walk."""
+MOST_FIELDS_OF_STRUCT = 1 << 10
 LONGEST_NUMBER = 10
+_LAST_FIELD = (1 << 15) - 1
+"""The greatest number of a field: others are cut to 16 bits by Arrow, and so name another field."""
+_BITS = {4: 15, 5: 31, 6: 63}
+"""The bits of numbers by type, beside their sign: Arrow cuts a number to them."""
 STRUCT = 12
 _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP = 2, 3, 7, 8, 9, 10, 11
 """Types of fields; 4, 5 and 6 are numbers of 16, 32 and 64 bits."""
@@ -62,16 +69,17 @@ class ThriftCursor:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
-        self._items = 0
+        self._items = self._fields = 0
 
     def heads(self) -> Iterator[tuple[int, int]]:
         """Yield the number and the type of each field of a struct. The caller moves over the field's value."""
         number, found = 0, set[int]()
         while head := self._byte():
-            number = number + (head >> 4) if head >> 4 else self._integer()
+            number = _field(number + (head >> 4) if head >> 4 else self._integer())
             if number in found:
                 raise ValueError("a field that is there twice")
             found.add(number)
+            self._count_fields(1, len(found))
             yield number, head & 0x0F
 
     def items(self, kind: int) -> Iterator[None]:
@@ -99,14 +107,15 @@ class ThriftCursor:
             raise TruncatedStruct("the bytes end within a struct") from None
 
     def _struct(self, kept: Kept, at: int, depth: int) -> tuple[Fields, int]:
-        data, fields, number = self.data, dict[int, Any](), 0
+        data, fields, number, count = self.data, dict[int, Any](), 0, 0
         while head := data[at]:
-            at += 1
+            at, count = at + 1, count + 1
+            self._count_fields(1, count)
             if head > 0x0F:
-                number += head >> 4
+                number = _field(number + (head >> 4))
             else:
                 value, at = _number(data, at)
-                number = _signed(value)
+                number = _field(_signed(value))
             if number not in kept:
                 at = self._after(head & 0x0F, at, depth)
                 continue
@@ -119,7 +128,9 @@ class ThriftCursor:
         """Return a kept field's value, and the place after it."""
         if kept is None and 4 <= kind <= 6:
             value, at = _number(self.data, at)
-            return (value >> 1) ^ -(value & 1), at
+            if value >> _BITS[kind] + 1:
+                raise ValueError("a number beyond its type")
+            return _signed(value), at
         if kept is not None and kind == STRUCT:
             _check_depth(depth)
             return self._struct(kept, at, depth + 1)
@@ -150,14 +161,17 @@ class ThriftCursor:
         raise ValueError("a type that Thrift does not know")
 
     def _after_struct(self, at: int, depth: int) -> int:
-        data = self.data
+        data, count = self.data, 0
         while head := data[at]:
-            kind = head & 0x0F
+            kind, count = head & 0x0F, count + 1
+            if count > MOST_FIELDS_OF_STRUCT:
+                break
             at = at + 1 if head > 0x0F else _number(data, at + 1)[1]
             if 4 <= kind <= 6 and data[at] < 0x80:  # most fields: no call for each
                 at += 1
             else:
                 at = self._after(kind, at, depth)
+        self._count_fields(count, count)
         return at + 1
 
     def _after_list(self, at: int, depth: int) -> int:
@@ -194,6 +208,12 @@ class ThriftCursor:
         if self._items > MOST_ITEMS:
             raise ValueError(f"more than {MOST_ITEMS} items in lists")
 
+    def _count_fields(self, more: int, of_struct: int) -> None:
+        """Count fields, the last ones of a struct that has so many so far."""
+        self._fields += more
+        if self._fields > MOST_FIELDS or of_struct > MOST_FIELDS_OF_STRUCT:
+            raise ValueError("more fields than any footer has")
+
     def _list_head(self) -> tuple[int, int]:
         try:
             size, kind, self.at = _list_head(self.data, self.at)
@@ -213,6 +233,13 @@ class ThriftCursor:
         except IndexError:
             raise TruncatedStruct("the bytes end within a number") from None
         return _signed(value)
+
+
+def _field(number: int) -> int:
+    """Return the number of a field. Raises ValueError for one that no field can have."""
+    if not 0 < number <= _LAST_FIELD:
+        raise ValueError("a field with a number that none has")
+    return number
 
 
 def _check_depth(depth: int) -> None:
