@@ -22,7 +22,7 @@ HEADINGS = {
         "muuttuja", "muuttujan nimi", "変数名", "変数",
     ),
     "label": (
-        "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
+        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé", "etiqueta", "rótulo",
         "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
         "項目", "ラベル", "変数ラベル",
     ),
@@ -205,7 +205,10 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     ):
         del found["missing"]
     names = _cells(rows, name)
-    has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
+    are_unique = len(set(names)) == len(names)
+    has_row_each = (are_unique and len(names) == len(rows)) or (
+        "values" not in found and (are_unique or not found.keys() & {"least", "greatest"})
+    )
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
         found["label"] = found.pop("value label")
     inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))

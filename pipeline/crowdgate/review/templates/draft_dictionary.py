@@ -39,6 +39,7 @@ from crowdgate.review.templates.label_ranges import decimals_in_words, note_rang
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
+from crowdgate.review.templates.value_rows import headed_records, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -162,6 +163,8 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     without headings.
     """
     folded = frozenset(each.casefold() for each in table)
+    if records := headed_records(rows):
+        return read_dictionary(path, records, table).of_blocks()
     found = _headings(rows, folded)
     if found is None:
         expected = "a data dictionary with a heading for names (`variable`) and one for labels or values"
@@ -245,7 +248,7 @@ def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int
 
 def is_dictionary(rows: Sequence[Sequence[str]], table: Sequence[str]) -> bool:
     """Return whether rows begin with headings of a data dictionary of `table`."""
-    return _headings(rows, frozenset(each.casefold() for each in table)) is not None
+    return _headings(headed_records(rows) or rows, frozenset(each.casefold() for each in table)) is not None
 
 
 def merged(found: Sequence[Dictionary]) -> Dictionary:
@@ -284,10 +287,11 @@ def _shown(heading: str) -> str:
 
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
+    rows, undecided = with_values(rows)
     if stated_type(rows[0].get("type", "")).type is CellType.WHOLE:
         rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
-    listed = _listed(rows, kind)
+    listed = ListedValues(unread=undecided) if undecided else _listed(rows, kind)
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
@@ -296,14 +300,15 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             if listed.bounds or listed.values or listed.unread
             else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
         )
-    listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
+    listed = _codes_of_range(listed) if stated.type is CellType.TEXT or is_of_texts(kind) else listed
+    listed = _without_padded_range(listed) if is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
     told = _of_words(first, listed, stated, kind)
     listed = told if told is not None else listed
     words = [first.get(key, "") for key in (*_WORDS, "values")]
-    top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
-    bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
+    top = listed.top or "is top" in first or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
+    bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
@@ -384,6 +389,14 @@ def _codes_of_range(listed: ListedValues) -> ListedValues:
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))
     return replace(listed, values=values, bounds=None) if values else listed
+
+
+def _without_padded_range(listed: ListedValues) -> ListedValues:
+    """Return a range of codes with zeros before them, which no numbers are, as unread; others unchanged."""
+    if listed.bounds is None or not listed.digits:
+        return listed
+    ends = " to ".join(each.zfill(listed.digits) for each in listed.bounds)
+    return replace(listed, bounds=None, digits=0, decimals=None, unread=listed.unread or ends)
 
 
 def _without_brackets(listed: ListedValues) -> ListedValues:
