@@ -1,7 +1,7 @@
 """The values of a column as codebooks write them in one cell: `1=Male; 2=Female`, `1, Yes | 0, No` or `0 to 140`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, floor
@@ -38,7 +38,7 @@ _FORMS = (
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
+    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
@@ -46,11 +46,11 @@ _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _NEXT_PLAIN = re.compile(
-    r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])"
+    r",\s*(?=-?\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:-?\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=-?\d{1,4}\s+[^\W\d])"
 )
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
 _PLAIN_ENTRY = re.compile(
-    rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|-?\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
     re.DOTALL,
 )
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
@@ -70,6 +70,10 @@ _SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+"
 _INNER_CODE = re.compile(r"\s-?\w{1,6}\s?=\s*\S")
 _INNER_PLAIN = re.compile(r"(?:,\s+|(?<!\d),)\d{1,4}\s+[^\W\d]")
 """A further code within a label: `mild 3 = severe`, `mild, 3 severe`. No such label is understood."""
+_INNER_DASH = re.compile(r"[,;]\s+(?:-\d{1,4}\s+|-?\d{1,4}\s+[-–—]\s+)[^\W\d]")
+"""A further code within a label, with a dash behind it, or a negative one."""
+_CODED_TEXT = re.compile(r"[^\W\d_]{1,4}\d{3,}\S*\s+[^\W\d].*", re.DOTALL)
+"""A text that begins with a code of letters and several digits."""
 _CODED = re.compile(r"-?\d{1,6}\s*[-–—:.)]\s*[^\W\d_]{2}.*|-?\d{1,6}\s+[^\W\d].*", re.DOTALL)
 """A text that begins with a code and its label."""
 QUOTES = "'\""
@@ -106,6 +110,7 @@ _CODE_IN_WORDS = re.compile(
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""
+_CODE_PART = re.compile(r"(?P<code>-?\d{1,4})\s*(?:[-–—]\s*|\s)(?P<label>[^\W\d].*)", re.DOTALL)
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 ANSWERS = re.compile(
@@ -177,6 +182,8 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
+    if "/" in text and is_special(text.strip()):
+        return ListedValues()  # such as n/a, which are no two values
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     text = _range_alone(without_elision(said))
     bare, step = range_and_step(text)
@@ -219,7 +226,7 @@ def _is_coded(entry: str) -> bool:
 
 def _seems_coded(entry: str) -> bool:
     """Return whether an entry that is no range begins with a code and its label."""
-    return bool(_CODED.fullmatch(entry)) and not _is_range(entry)
+    return bool(_CODED.fullmatch(entry) or _CODED_TEXT.fullmatch(entry)) and not _is_range(entry)
 
 
 def _stepped(found: ListedValues, step: str, text: str) -> ListedValues:
@@ -421,7 +428,19 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
 
 def codes_in_words(text: str) -> tuple[str, ...]:
     """Return the numbers that words on a variable call missing: 999 of `Weight in kg (999 = unknown)`."""
-    return tuple(point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"]))
+    named = [point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"])]
+    return tuple(dict.fromkeys([*named, *_codes_of_parts(text)]))
+
+
+def _codes_of_parts(text: str) -> Iterator[str]:
+    """Yield the codes of parts of words that are nothing but a code that lists keep for unknown and its meaning: `-8
+    refused`, `99 - not asked`. `99 missing` can be a count.
+    """
+    for part in re.split(r"[,;()\n]\s*|\.\s+", text):
+        found = _CODE_PART.fullmatch(part.strip(" ."))
+        is_count = found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
+        if found and not is_count and _KEPT_FOR_UNKNOWN.fullmatch(found["code"]) and is_special(found["label"]):
+            yield found["code"]
 
 
 def has_open_end(end: str, words: Sequence[str]) -> bool:
@@ -553,7 +572,7 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    further = _INNER_CODE.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    further = _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
     is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
     return (code, label) if code and label and is_one else None
 

@@ -22,8 +22,8 @@ HEADINGS = {
         "muuttuja", "muuttujan nimi", "変数名", "変数",
     ),
     "label": (
-        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé", "etiqueta", "rótulo",
-        "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
+        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé", "etiqueta",
+        "rótulo", "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
         "項目", "ラベル", "変数ラベル",
     ),
     "description": (
