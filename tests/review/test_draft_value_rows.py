@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values
 from tests.review.drafted_items import drafted_items
 
 HEADED = """\
@@ -57,3 +58,52 @@ def test_records_without_headings_are_read(tmp_path: Path) -> None:
     found = drafted_items(tmp_path, "ward,stay", RECORDS)
     assert found["ward"]["domain"] == WARD
     assert found["stay"]["domain"] == {"from": "0", "to": "60", "top": "true"}
+
+
+@pytest.mark.parametrize(
+    "text", ["free text", "Open text", "tekst swobodny", "texto libre", "as said, verbatim", "Freitext"]
+)
+@pytest.mark.parametrize("heading", ["Description", "Type", "Values", "Notes"])
+def test_free_texts_can_name_anybody(tmp_path: Path, heading: str, text: str) -> None:
+    cells = {"Variable": "trade", "Type": "", "Description": "Trade", "Values": "n/a", "Notes": ""} | {heading: text}
+    found = drafted_items(tmp_path, "trade,x", f"{';'.join(cells)}\n{';'.join(cells.values())}\nx;;X;1=A, 2=B;\n")
+    assert found["trade"] == {"privacyRole": "direct-identifier"}
+
+
+@pytest.mark.parametrize(
+    ("note", "role"),
+    [("Sensitive", "sensitive"), ("Base 2020. Sensitive data.", "sensitive"), ("Sensitive to light", None),
+     ("Not sensitive", None)],
+)  # fmt: skip
+def test_a_sentence_of_a_note_states_a_role(tmp_path: Path, note: str, role: str | None) -> None:
+    book = f'Field,Description,Permitted values,Notes\nmood,Mood,"1 = low, 2 = high",{note}\n'
+    assert (drafted_items(tmp_path, "mood", book)["mood"]["privacyRole"] == "sensitive") == (role is not None)
+
+
+@pytest.mark.parametrize("between", [", ", "; ", "\n"])
+@pytest.mark.parametrize("dash", ["-", "–"])
+def test_negative_codes_stand_behind_dashes(between: str, dash: str) -> None:
+    found = listed_values(
+        between.join(
+            f"{code} {dash} {word}"
+            for code, word in (("1", "well"), ("2", "ill"), ("-7", "refused"), ("-6", "not asked"))
+        )
+    )
+    assert found == ListedValues((("1", "well"), ("2", "ill")), missing=("-7", "-6"))
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [("-7 refused, -6 not asked", ("-7", "-6")), ("-7 - refused", ("-7",)), ("99 - refused", ("99",)),
+     ("99 missing", ()), ("5 refused", ()), ("-7 to 6", ())],
+)  # fmt: skip
+def test_notes_name_codes_without_signs_of_equality(text: str, codes: tuple[str, ...]) -> None:
+    assert codes_in_words(text) == codes
+
+
+def test_long_codes_have_labels_behind_blanks() -> None:
+    assert listed_values("S0200117 Leith\nS0200118 Portobello").values == (
+        ("S0200117", "Leith"),
+        ("S0200118", "Portobello"),
+    )
+    assert listed_values("s0200117 Leith\ns0200118 Portobello").unread

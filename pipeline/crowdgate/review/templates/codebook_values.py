@@ -38,7 +38,10 @@ _FORMS = (
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
+    re.compile(
+        rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)",
+        re.DOTALL,
+    ),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
@@ -438,7 +441,9 @@ def _codes_of_parts(text: str) -> Iterator[str]:
     """
     for part in re.split(r"[,;()\n]\s*|\.\s+", text):
         found = _CODE_PART.fullmatch(part.strip(" ."))
-        is_count = found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
+        is_count = (
+            found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
+        )
         if found and not is_count and _KEPT_FOR_UNKNOWN.fullmatch(found["code"]) and is_special(found["label"]):
             yield found["code"]
 
@@ -572,7 +577,9 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    further = _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    further = (
+        _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    )
     is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
     return (code, label) if code and label and is_one else None
 

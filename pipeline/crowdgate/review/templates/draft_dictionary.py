@@ -31,13 +31,15 @@ from crowdgate.review.templates.codebook_values import (
     whole_range,
     without_scale,
 )
+from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
+from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry
-from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
+from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
@@ -317,6 +319,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
     listed, missing = _without_missing_ends(listed, missing)
+    is_free = is_free_text(plain_text(f"{kind}; {first.get('notes', '')}").lower())
     is_checked = stated_type(first.get("check", "")).type is CellType.NUMBER
     column = DraftColumn(
         name, stated.type, _description(rows, listed),
@@ -325,6 +328,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
         remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
+        role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip
     if column.is_age and not column.bounds:
@@ -356,9 +360,9 @@ def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> 
 
 
 def _stated_role(row: Row) -> Role | None:
-    """Return the role that a variable has by its cell about sensitivity, or else by words in brackets."""
+    """Return the role that a variable has by its cell about sensitivity, by words in brackets, or by its notes."""
     bracketed = filter(None, (role_in_brackets(row.get(key, "")) for key in _WORDS))
-    return stated_role(row.get("role", "")) or next(bracketed, None)
+    return stated_role(row.get("role", "")) or next(bracketed, None) or role_in_notes(row.get("notes", ""))
 
 
 def _labelled_ends(listed: ListedValues, notes: str) -> list[str]:
