@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values
+from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 
 HEADED = """\
@@ -107,3 +108,61 @@ def test_long_codes_have_labels_behind_blanks() -> None:
         ("S0200118", "Portobello"),
     )
     assert listed_values("s0200117 Leith\ns0200118 Portobello").unread
+
+
+SURVEY = """\
+RESPNO - Number of respondent
+
+Variable Name: RESPNO
+SAS Label: Number of respondent
+English Text: Number of respondent.
+Target: All persons 2 YEARS - 99 YEARS
+
+LUNG - Lung volume
+Variable Name: LUNG
+SAS Label: Lung volume (ml)
+English Text: Lung volume (ml)
+Target: All persons 12 YEARS - 99 YEARS
+Code or Value\tValue Description\tCount\tCumulative\tSkip to Item
+310 to 6120\tRange of Values\t85\t85\t
+.\tMissing\t15\t100\t
+
+SHARE - Share of meals
+Variable Name: SHARE
+SAS Label: Share of meals
+English Text: Share of meals eaten outside.
+Code or Value\tValue Description\tCount\tCumulative\tSkip to Item
+0 to 2.97\tRange of Values\t74\t74\t
+3\tValue greater than or equal to 3.00\t13\t87\t
+.\tMissing\t13\t100\t
+
+HOME - Kind of home
+Variable Name: HOME
+SAS Label: Kind of home
+English Text: In what kind of home do you live?
+Code or Value\tValue Description\tCount\tCumulative\tSkip to Item
+1\tHouse\t10\t10\t
+2\tFlat\t86\t96\tQ12
+7\tRefused\t0\t96\t
+9\tDon't know\t1\t97\t
+.\tMissing\t3\t100\t
+"""
+
+
+@pytest.mark.parametrize("heading", ["Code or Value", "Value or Code", "Code/Value"])
+def test_codebooks_of_health_surveys_are_read(tmp_path: Path, heading: str) -> None:
+    found = drafted_items(tmp_path, "RESPNO,SHARE,HOME", SURVEY.replace("Code or Value", heading), ".txt")
+    share = found["SHARE"]["domain"]
+    assert (share["from"], share["to"], share["precision"], share["top"]) == ("0", "3", "0.01", "true")
+    assert found["HOME"]["domain"] == {
+        "values": ["1", "2"],
+        "labels": {"1": "House", "2": "Flat"},
+        "missing": ["7", "9"],
+    }
+
+
+def test_a_range_of_the_cells_is_marked_as_extremes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("RESPNO,LUNG\n", encoding="utf-8")
+    (tmp_path / "b.txt").write_text(SURVEY, encoding="utf-8")
+    source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.txt")
+    assert [each.is_designed for each in source.columns if each.name == "LUNG"] == [False]

@@ -142,6 +142,8 @@ _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[r
 MOST_ANCHORS = 5
 """The most labels with gaps between their codes that count as points of a scale; more are a list of codes, and so are
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
+MOST_SKIPPED = 1
+"""The most codes without labels between five labels that are a list."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
 _KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
@@ -278,11 +280,18 @@ def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> List
     if found is None or len(ranges) > 1 or len(others) > 1:
         return None
     low, high = found.group("low", "high")
-    ends = {high, str(int(high) + 1)} if high.isdigit() else set()
+    ends = (
+        {high, str(ceil(parse_number(high) or 0)) if "." in high else str(int(high) + 1)} if _is_plain(high) else set()
+    )
     if others and not (others[0][0] in ends and is_open_end(*others[0])):
         return None
     stated = stated_range(low, others[0][0] if others else high)
     return replace(stated, top=bool(others)) if stated.bounds else None
+
+
+def _is_plain(number: str) -> bool:
+    """Return whether a number is written with digits, and perhaps a point."""
+    return bool(re.fullmatch(r"\d+(?:\.\d+)?", number))
 
 
 def _range_alone(text: str) -> str:
@@ -398,7 +407,8 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     core = [each for each in points if not _is_apart(each)]
     if len(core) > 1 and core[-1] - core[0] == len(core) - 1:
         points = core  # the others stand apart from a list
-    has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
+    most = MOST_SKIPPED if len(points) == MOST_ANCHORS else 0
+    has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points) + most
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
     if len(plain) > 1 and not has_gaps and not beyond:

@@ -42,8 +42,10 @@ HEADINGS = {
     "values": (
         "values", "value labels", "choices calculations or slider labels", "select choices or calculations", "choices",
         "codes", "code set", "code list", "codelist", "allowed values", "permissible values", "valid values",
-        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
-        "ausprägungen", "auspraegungen", "auspragungen", "wertelabels", "valid codes", "ausprägung", "schlüssel",
+        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "code or value",
+        "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
+        "value / code", "code value", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
+        "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
     ),

@@ -41,7 +41,7 @@ from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
-from crowdgate.review.templates.value_rows import headed_records, is_of_texts, with_values
+from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -319,6 +319,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
     listed, missing = _without_missing_ends(listed, missing)
+    is_seen = is_observed(listed.remark) or any(is_observed(row.get("value label", "")) for row in rows)
     is_free = is_free_text(plain_text(f"{kind}; {first.get('notes', '')}").lower())
     is_checked = stated_type(first.get("check", "")).type is CellType.NUMBER
     column = DraftColumn(
@@ -327,7 +328,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
-        remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
+        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows),
+        range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, headed_tabl
 from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, places_of_codes
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.value_rows import is_observed
 
 _NAMES = "|".join(sorted(map(re.escape, HEADINGS["name"]), key=len, reverse=True))
 _START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)", re.IGNORECASE)
@@ -23,7 +24,9 @@ _OWN = {
     "question": "question", "literal question": "question", "fragetext": "question", "pregunta": "question",
     "texte de la question": "question", "question name": "", "universe": "universe", "population": "universe",
     "universo": "universe", "univers": "universe", "filter": "universe", "position": "", "columns": "", "source": "",
-    "columna": "", "start": "", "end": "",
+    "sas label": "label", "spss label": "label", "stata label": "label", "short label": "label",
+    "english text": "question", "target": "universe", "target population": "universe", "english instructions": "",
+    "hard edit": "", "soft edit": "", "columna": "", "start": "", "end": "",
 }  # fmt: skip
 """The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
 _RULE = re.compile(r"[-=_*~\s]{3,}")
@@ -146,7 +149,8 @@ def _rows(block: _Block) -> Iterator[list[str]]:
         (_plain_range(code, stated.get("length", "")) if code in ranges else code, text) for code, text in table.entries
     ]
     ranges = [_plain_range(each, stated.get("length", "")) for each in ranges]
-    entries = [(code, "" if code in ranges and not re.search(r"\d", text) else text) for code, text in entries]
+    is_bare = {text for code, text in entries if code in ranges and not (re.search(r"\d", text) or is_observed(text))}
+    entries = [(code, "" if code in ranges and text in is_bare else text) for code, text in entries]
     if len(entries) == 1 and not ranges and not is_special(entries[0][1]):
         yield [*first[:2], f"{notes} {entries[0][1]}".strip(), kind, entries[0][0], ""]
     elif not entries:

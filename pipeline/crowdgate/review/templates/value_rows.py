@@ -17,6 +17,9 @@ _BLANKS = re.compile(r"b+", re.IGNORECASE)
 _NONE = re.compile(r"(?:n/?a|not applicable|not in universe|missing|blank)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _OF_TEXTS = re.compile(r"(?:c|char\w*|\w*text\w*|string|str|varchar\w*|alpha\w*|znakow\w*|tekst\w*)\b", re.IGNORECASE)
+_OBSERVED = re.compile(
+    r"(?:observed |actual )?(?:range|minimum (?:to|and) maximum|min[- /]max)(?: of (?:the )?(?:values|data))?", re.I
+)
 _CUT = re.compile(r"\b(?P<end>top|bottom)[- ]?coded\b", re.IGNORECASE)
 
 
@@ -43,6 +46,11 @@ def _kind(mark: str, has_decimals: bool) -> str:
 def _cells(record: Sequence[str]) -> list[str]:
     """Return the length, the limits and the label of a record."""
     return [record[3], *(["", "", ""] if record[0].upper() == "NAME" else [record[4], record[5], *record[6:7]])]
+
+
+def is_observed(label: str) -> bool:
+    """Return whether the label of a range says that it is the one of the cells: `Range of Values`."""
+    return bool(_OBSERVED.fullmatch(label.strip()))
 
 
 def is_of_texts(kind: str) -> bool:
