@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values
+from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 
@@ -166,3 +167,24 @@ def test_a_range_of_the_cells_is_marked_as_extremes(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text(SURVEY, encoding="utf-8")
     source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.txt")
     assert [each.is_designed for each in source.columns if each.name == "LUNG"] == [False]
+
+
+@pytest.mark.parametrize(
+    ("values", "note", "bounds", "missing"),
+    [
+        ("0 - 700, or -4", "-4 = not stated", ("0", "700"), ("-4",)),
+        ("0 to 700; 997, 999", "997 = refused; 999 = unknown", ("0", "700"), ("997", "999")),
+        ("0 bis 700 oder -4", "-4 keine Angabe", ("0", "700"), ("-4",)),
+        ("0 - 700, or -4", "-4 = a debt", None, ()),
+        ("YYYY-MM-DD, 2019-05-01 to 2019-07-31", "", ("2019-05-01", "2019-07-31"), ()),
+        ("TT.MM.JJJJ, vom 01.05.2019 bis 31.07.2019", "", ("2019-05-01", "2019-07-31"), ()),
+        ("MM/DD/YYYY, 01/05/2019 - 31/07/2019", "", None, ()),
+        ("any amount up to 700", "", None, ()),
+    ],
+)
+def test_ranges_beside_missing_codes_and_forms_of_days(
+    values: str, note: str, bounds: tuple[str, str] | None, missing: tuple[str, ...]
+) -> None:
+    rows = [["variable", "label", "values", "notes"], ["x", "Debt", values, note]]
+    (found,) = read_dictionary(Path("d.csv"), rows, ("x",)).columns
+    assert (found.bounds, found.missing) == (bounds, missing)

@@ -9,6 +9,7 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
@@ -113,6 +114,12 @@ _CODE_IN_WORDS = re.compile(
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""
+_CODE_BEHIND = re.compile(
+    r"(?P<rest>.*?)(?:\s*[,;|]\s*(?:(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)?"
+    r"|\s+(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)(?P<code>-?\d+(?:[.,]\d+)?)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A code at the end, behind a comma or a word."""
 _CODE_PART = re.compile(r"(?P<code>-?\d{1,4})\s*(?:[-–—]\s*|\s)(?P<label>[^\W\d].*)", re.DOTALL)
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
@@ -191,6 +198,10 @@ def listed_values(text: str) -> ListedValues:
         return ListedValues()  # such as n/a, which are no two values
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     text = _range_alone(without_elision(said))
+    if (behind := _behind_form(text)) is not None:
+        found = listed_values(behind)
+        fits = found.day_form in ("", ISO, day_form(text)) and found.bounds is not None
+        return found if fits else ListedValues(unread=" ".join(said.split()))
     bare, step = range_and_step(text)
     if step and _RANGE.fullmatch(_range_alone(bare)):
         return _stepped(listed_values(bare), step, said)
@@ -209,6 +220,24 @@ def listed_values(text: str) -> ListedValues:
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def _behind_form(text: str) -> str | None:
+    """Return the range of days behind their form: `YYYY-MM-DD, from 2021-04-01 to 2021-06-30`; None without both."""
+    found = _FORM_OF_DAYS.match(text)
+    behind = text[found.end() :].lstrip(" ,;:(").rstrip(" )") if found else ""
+    ends = _RANGE.fullmatch(behind)
+    return behind if ends and not any(parse_number(each) for each in ends.group("low", "high")) else None
+
+
+def range_beside(text: str, codes: Sequence[str]) -> ListedValues:
+    """Return a range beside codes that other words call missing, with those: `0 to 5000, or -1`; empty for others."""
+    rest, used = text.strip(), list[str]()
+    while (found := _CODE_BEHIND.fullmatch(rest)) and point_number(found["code"]) in codes:
+        rest, used = found["rest"].strip(), [point_number(found["code"]), *used]
+    ends = _RANGE.fullmatch(_range_alone(rest)) if used else None
+    stated = stated_range(*ends.group("low", "high")) if ends else ListedValues()
+    return replace(stated, missing=tuple(used)) if stated.bounds else ListedValues()
 
 
 def _with_bare_range(parts: Sequence[str]) -> tuple[Sequence[str], str]:

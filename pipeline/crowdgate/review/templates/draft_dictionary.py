@@ -26,6 +26,7 @@ from crowdgate.review.templates.codebook_values import (
     has_open_start,
     listed_values,
     missing_codes,
+    range_beside,
     stated_range,
     values_of_pairs,
     whole_range,
@@ -294,6 +295,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = ListedValues(unread=undecided) if undecided else _listed(rows, kind)
+    listed = _beside_missing(first, listed)
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
@@ -344,6 +346,15 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             )  # fmt: skip
     else:
         yield column
+
+
+def _beside_missing(row: Row, listed: ListedValues) -> ListedValues:
+    """Return the range of a row that stands beside codes which its words call missing; others unchanged."""
+    if listed.values or listed.bounds:
+        return listed
+    named = [code for key in _WORDS for code in codes_in_words(row.get(key, ""))]
+    found = range_beside(row.get("values", ""), [*named, *missing_codes(row.get("missing", ""))])
+    return found if found.bounds else listed
 
 
 def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> ListedValues | None:
