@@ -188,3 +188,20 @@ def test_ranges_beside_missing_codes_and_forms_of_days(
     rows = [["variable", "label", "values", "notes"], ["x", "Debt", values, note]]
     (found,) = read_dictionary(Path("d.csv"), rows, ("x",)).columns
     assert (found.bounds, found.missing) == (bounds, missing)
+
+
+def test_codes_and_ranges_in_one_column_are_read_like_limits(tmp_path: Path) -> None:
+    book = (
+        "Variable,Label,Type,Code,Value label\nward,Ward,char,bb,N/A (no ward)\nward,Ward,char,03,North\n"
+        "ward,Ward,char,11,South\nstay,Nights,integer,0,Same day\nstay,Nights,integer,1-60,Nights (top-coded)\n"
+        "file,File,char,2021AA001-2021AA999,Paper\nfile,File,char,2021EL001-2021EL999,Electronic\n"
+    )
+    found = drafted_items(tmp_path, "ward,stay,file", book)
+    assert found["ward"]["domain"] == WARD
+    assert found["stay"]["domain"] == {"from": "0", "to": "60", "top": "true"}
+    assert found["file"]["domain"].startswith("CHANGE")
+
+
+def test_headings_above_records_change_nothing(tmp_path: Path) -> None:
+    headed = f"Record,Variable,Type,Length,From,To,Label\n{RECORDS}"
+    assert drafted_items(tmp_path, "ward,stay", headed) == drafted_items(tmp_path, "ward,stay", RECORDS)

@@ -33,7 +33,7 @@ from crowdgate.review.templates.codebook_values import (
     without_scale,
 )
 from crowdgate.review.templates.column_words import plain_text
-from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
+from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
@@ -170,8 +170,8 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         return read_dictionary(path, records, table).of_blocks()
     found = _headings(rows, folded)
     if found is None:
-        expected = "a data dictionary with a heading for names (`variable`) and one for labels or values"
-        raise cannot_draft(path, "no headings of a data dictionary", expected)
+        expected = "a line of headings with one for names (`variable`) and one for labels or values (`label`, `values`)"
+        raise cannot_draft(path, f"no headings of a data dictionary{_unknown_headings(rows)}", expected)
     at, known = found
     groups: dict[str, list[Row]] = {}
     references: dict[str, tuple[str, ...]] = {}
@@ -281,6 +281,14 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         unread_role=first.unread_role or other.unread_role,
         role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
+
+
+def _unknown_headings(rows: Sequence[Sequence[str]]) -> str:
+    """Return words on the headings that are not known, if a row has a known one: others can be somebody's record."""
+    row = next((each for each in rows[:MOST_TITLE_ROWS] if known_headings(each)), ())
+    unknown = [name for each in row if (name := _shown(each)) and not heading_key(each) and not known_headings([each])]
+    is_record = any(parse_number(each) is not None for each in row)
+    return f"; not known: {', '.join(unknown[:MOST_HEADINGS])}" if unknown and not is_record else ""
 
 
 def _shown(heading: str) -> str:

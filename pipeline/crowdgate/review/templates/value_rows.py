@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from crowdgate.domain import parse_number
+from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
 
 Row = Mapping[str, str]
@@ -20,6 +21,11 @@ _OF_TEXTS = re.compile(r"(?:c|char\w*|\w*text\w*|string|str|varchar\w*|alpha\w*|
 _OBSERVED = re.compile(
     r"(?:observed |actual )?(?:range|minimum (?:to|and) maximum|min[- /]max)(?: of (?:the )?(?:values|data))?", re.I
 )
+_SPANS = (
+    re.compile(r"(?P<low>-?\d+(?:\.\d+)?)\s*(?:-|–|to|\.\.)\s*(?P<high>-?\d+(?:\.\d+)?)", re.IGNORECASE),
+    re.compile(r"(?P<low>(?=\w*\d)\w{5,})\s*(?:-|–|to|\.\.)\s*(?P<high>(?=\w*\d)\w{5,})", re.IGNORECASE),
+)
+"""Ranges of numbers, and of texts with digits."""
 _CUT = re.compile(r"\b(?P<end>top|bottom)[- ]?coded\b", re.IGNORECASE)
 
 
@@ -28,6 +34,7 @@ def headed_records(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     rows below headings; none if the rows are something else.
     """
     filled = [[cell.strip() for cell in each] for each in rows if any(cell.strip() for cell in each)]
+    filled = filled[1:] if filled and filled[0][0].upper() not in _RECORDS else filled  # headings that somebody added
     if not filled or not all(len(each) >= _RECORDS.get(each[0].upper(), len(each) + 1) for each in filled):
         return []
     labels = {each[1]: each[4] for each in filled if each[0].upper() == "NAME" and len(each) > 4}
@@ -63,20 +70,42 @@ def with_values(rows: Sequence[Row]) -> tuple[list[Row], str]:
     left to decide, since the rows state no one list and no one range. Other rows are unchanged. Rows of an empty cell
     (`bbb, N/A`) are left out. Ranges and numbers that follow each other become one range.
     """
+    rows = _with_limits(rows)
     limited = [row for row in rows if row.get("least") or row.get("greatest")]
     if len(limited) < 2 and not any(row.get("value label") for row in limited):
         return list(rows), ""
     if any(row.get("values") for row in rows):
         return list(rows), ""
-    bare = {key: each for key, each in rows[0].items() if key not in ("least", "greatest", "value label")}
+    bare = {key: each for key, each in rows[0].items() if key not in ("least", "greatest", "values", "value label")}
     pairs = [_pair(row) for row in limited]
     kept = [each for each in pairs if not _is_empty(*each)]
     ranges = [each for each in kept if each[0] != each[1]]
-    if ranges and is_of_texts(bare.get("type", "")):
+    if ranges and (is_of_texts(bare.get("type", "")) or any(not _NUMBER.fullmatch(low) for low, _, _ in ranges)):
         return [bare], _said(kept)
     if not ranges:
         return [bare | {"values": low, "value label": label} for low, _, label in kept] or [bare], ""
     return _ranged(bare, kept)
+
+
+def _with_limits(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows of values, of which several are ranges of numbers, or one is of blanks or a range of texts, with the
+    limits in place of the values; others unchanged: one range with its open end is read elsewhere.
+    """
+    stated = [row.get("values", "") for row in rows]
+    if len(rows) < 2 or not all(stated) or any(row.get("least") or row.get("greatest") for row in rows):
+        return rows
+    found = [next(filter(None, (form.fullmatch(each) for form in _SPANS)), None) for each in stated]
+    spans = [(each["low"], each["high"]) if each else (text, text) for each, text in zip(found, stated, strict=True)]
+    limits = [
+        {**row, "values": "", "least": low, "greatest": high} for row, (low, high) in zip(rows, spans, strict=True)
+    ]
+    ranges = [each for each in found if each]
+    blanks = [_is_empty(*span, row.get("value label", "")) for span, row in zip(spans, rows, strict=True)]
+    is_text = any(each.re is _SPANS[1] for each in ranges)
+    codes = [row for row, each, none in zip(rows, found, blanks, strict=True) if not (each or none)]
+    plain = [row for row in codes if not is_special(row.get("value label", ""))]
+    is_read = not ranges or (len(ranges) == 1 and all(is_open_end(row["values"], row["value label"]) for row in plain))
+    return limits if any(blanks) or is_text or not is_read else rows
 
 
 def _pair(row: Row) -> tuple[str, str, str]:
@@ -129,4 +158,5 @@ def _open_ends(limits: tuple[str, str], entries: Sequence[tuple[str, str, str]])
         for found in _CUT.finditer(label)
         if (low if found["end"].lower() == "bottom" else high) in limits
     }
+    marks |= {"top" for low, high, label in entries if low == high == limits[1] and is_open_end(high, label)}
     return {f"is {each}": "yes" for each in marks}
