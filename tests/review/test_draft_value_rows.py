@@ -150,7 +150,7 @@ Code or Value\tValue Description\tCount\tCumulative\tSkip to Item
 """
 
 
-@pytest.mark.parametrize("heading", ["Code or Value", "Value or Code", "Code/Value"])
+@pytest.mark.parametrize("heading", ["Code or Value", "Value or Code", "Code/Value", "Response"])
 def test_codebooks_of_health_surveys_are_read(tmp_path: Path, heading: str) -> None:
     found = drafted_items(tmp_path, "RESPNO,SHARE,HOME", SURVEY.replace("Code or Value", heading), ".txt")
     share = found["SHARE"]["domain"]

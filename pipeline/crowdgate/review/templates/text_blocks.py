@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, headed_table, is_range, plain_table
-from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, places_of_codes
+from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, is_count_heading, places_of_codes
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.review.templates.value_rows import is_observed
@@ -118,6 +118,9 @@ def _add(block: _Block, line: str) -> bool:
     if len(cells) > 1 and not block.rows and places_of_codes(cells) is not None:
         block.heads = cells
         return True
+    if len(cells) > 2 and not block.heads and not block.rows and _are_counted(cells):
+        block.heads = ["code", "label", *cells[2:]]
+        return True
     if block.heads or (line[:1].isspace() and len(cells) > 1 and not block.last):
         if block.heads and len(cells) == 1 and not block.rows:
             return True
@@ -131,6 +134,11 @@ def _add(block: _Block, line: str) -> bool:
     elif block.last and line[:1].isspace():
         block.stated[block.last] = f"{block.stated[block.last]} {' '.join(cells)}".strip()
     return True
+
+
+def _are_counted(cells: Sequence[str]) -> bool:
+    """Return whether cells are headings, only those of counts known, behind codes and labels."""
+    return not re.search(r"\d", "".join(cells)) and any(map(is_count_heading, cells[2:]))
 
 
 def _rows(block: _Block) -> Iterator[list[str]]:
