@@ -17,6 +17,8 @@ _HEALTH = (
     "sick days", "sick leave", "sickness absence", "sjukdagar", "sjukdom", "sjukpenning", "suicid", "suizid",
     r"(?:perceived|self-?rated|general|self-?reported) health", "health status", "state of health", "gesundheitszust",
     "etat de sante", "estado de sal?ud", "estado de saude", "stato di salute", r"\bgezondheid", "helbred", "halsotill",
+    r"(?:hearing|vision|visual|ambulatory|cognitive|self-?care|walking) difficult", "health insurance", "health cover",
+    r"difficult\w* (?:with |in )?(?:hearing|seeing|walking|remembering|dressing)", r"\bstanu? zdrow", "safeguarding",
     "blood pressure", "blutdruck", "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
     r"\bpain\b", "neuropath", "comorbid", "kidney", "retinopath",
     "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
