@@ -205,3 +205,17 @@ def test_codes_and_ranges_in_one_column_are_read_like_limits(tmp_path: Path) -> 
 def test_headings_above_records_change_nothing(tmp_path: Path) -> None:
     headed = f"Record,Variable,Type,Length,From,To,Label\n{RECORDS}"
     assert drafted_items(tmp_path, "ward,stay", headed) == drafted_items(tmp_path, "ward,stay", RECORDS)
+
+
+@pytest.mark.parametrize(("low", "high"), [("low", "high"), ("Value from", "Value to"), ("od", "do")])
+def test_descriptions_that_differ_are_labels_of_the_values(tmp_path: Path, low: str, high: str) -> None:
+    """Else a code for no value would be a value."""
+    book = f"Variable,{low},{high},Description\nmood,1,1,Fine\nmood,2,2,Low\nmood,9,9,Refused\n"
+    domain = drafted_items(tmp_path, "mood", book)["mood"]["domain"]
+    assert domain == {"values": ["1", "2"], "labels": {"1": "Fine", "2": "Low"}, "missing": ["9"]}
+
+
+def test_a_dash_before_a_number_is_a_minus() -> None:
+    found = listed_values("1 – well, 2 – ill, –7 – refused")
+    assert found == ListedValues((("1", "well"), ("2", "ill")), missing=("-7",))
+    assert codes_in_words("−7 refused") == ("-7",)

@@ -114,6 +114,7 @@ _CODE_IN_WORDS = re.compile(
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""
+_DASHED = re.compile(r"(?:(?<=[,;|/\n(])|(?<=[,;|/] )|^)[–−—](?=\d)|(?<![\d\s])−(?=\d)")
 _CODE_BEHIND = re.compile(
     r"(?P<rest>.*?)(?:\s*[,;|]\s*(?:(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)?"
     r"|\s+(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)(?P<code>-?\d+(?:[.,]\d+)?)",
@@ -196,6 +197,7 @@ def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     if "/" in text and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
+    text = with_minus(text)
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     text = _range_alone(without_elision(said))
     if (behind := _behind_form(text)) is not None:
@@ -220,6 +222,11 @@ def listed_values(text: str) -> ListedValues:
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def with_minus(text: str) -> str:
+    """Return a text in which the dashes before numbers at the start of entries are the sign minus."""
+    return _DASHED.sub("-", text)
 
 
 def _behind_form(text: str) -> str | None:
@@ -470,6 +477,7 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
 
 def codes_in_words(text: str) -> tuple[str, ...]:
     """Return the numbers that words on a variable call missing: 999 of `Weight in kg (999 = unknown)`."""
+    text = with_minus(text)
     named = [point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"])]
     return tuple(dict.fromkeys([*named, *_codes_of_parts(text)]))
 

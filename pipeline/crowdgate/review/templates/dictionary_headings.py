@@ -54,8 +54,11 @@ HEADINGS = {
         "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
     ),
     "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
-    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
-    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis"),
+    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von", "low", "low value",
+              "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van", "desde", "fra"),
+    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis", "high",
+                 "high value", "highest", "upper", "upper limit", "value to", "to value", "end value", "do", "tot",
+                 "hasta", "til"),
     "missing": (
         "missing", "missing values", "missing codes", "missingvaluecodes", "missing value codes",
         "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",

@@ -70,7 +70,7 @@ def with_values(rows: Sequence[Row]) -> tuple[list[Row], str]:
     left to decide, since the rows state no one list and no one range. Other rows are unchanged. Rows of an empty cell
     (`bbb, N/A`) are left out. Ranges and numbers that follow each other become one range.
     """
-    rows = _with_limits(rows)
+    rows = _with_limits(_with_labels(rows))
     limited = [row for row in rows if row.get("least") or row.get("greatest")]
     if len(limited) < 2 and not any(row.get("value label") for row in limited):
         return list(rows), ""
@@ -85,6 +85,15 @@ def with_values(rows: Sequence[Row]) -> tuple[list[Row], str]:
     if not ranges:
         return [bare | {"values": low, "value label": label} for low, _, label in kept] or [bare], ""
     return _ranged(bare, kept)
+
+
+def _with_labels(rows: Sequence[Row]) -> Sequence[Row]:
+    """Return rows of limits whose descriptions differ, and are those of the values, with these as their labels."""
+    if len(rows) < 2 or any(row.get("value label") or row.get("values") for row in rows):
+        return rows
+    named = {key: [row.get(key, "") for row in rows] for key in ("label", "description", "notes")}
+    key = next((key for key, each in named.items() if all(each) and len({*each}) == len(each)), "")
+    return [{**row, key: "", "value label": row[key]} for row in rows] if key else rows
 
 
 def _with_limits(rows: Sequence[Row]) -> Sequence[Row]:
