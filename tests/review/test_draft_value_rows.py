@@ -219,3 +219,9 @@ def test_a_dash_before_a_number_is_a_minus() -> None:
     found = listed_values("1 – well, 2 – ill, –7 – refused")
     assert found == ListedValues((("1", "well"), ("2", "ill")), missing=("-7",))
     assert codes_in_words("−7 refused") == ("-7",)
+
+
+def test_variables_with_the_names_of_records_are_none(tmp_path: Path) -> None:
+    book = "variable,label,type,values,notes,source\nname,Town,C,1=A; 2=B,,\nval,Price,N,0-50,,\n"
+    found = drafted_items(tmp_path, "name,val", book)
+    assert found["name"]["domain"]["values"] == ["1", "2"]

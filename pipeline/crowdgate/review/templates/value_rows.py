@@ -35,8 +35,12 @@ def headed_records(rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """
     filled = [[cell.strip() for cell in each] for each in rows if any(cell.strip() for cell in each)]
     filled = filled[1:] if filled and filled[0][0].upper() not in _RECORDS else filled  # headings that somebody added
-    if not filled or not all(len(each) >= _RECORDS.get(each[0].upper(), len(each) + 1) for each in filled):
+    are_whole = all(len(each) >= _RECORDS.get(each[0].upper(), len(each) + 1) for each in filled)
+    marks = {each[0].upper() for each in filled}
+    if marks != {*_RECORDS} or not are_whole or any(each[2].upper() not in ("C", "N") for each in filled):
         return []
+    if not {each[1] for each in filled} <= {each[1] for each in filled if each[0].upper() == "NAME"}:
+        return []  # variables with these names
     labels = {each[1]: each[4] for each in filled if each[0].upper() == "NAME" and len(each) > 4}
     with_decimals = {each[1] for each in filled if any("." in cell for cell in each[4:6]) and each[0].upper() == "VAL"}
     kinds = {each[1]: _kind(each[2], each[1] in with_decimals) for each in filled}
