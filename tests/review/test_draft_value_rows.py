@@ -75,7 +75,7 @@ def test_free_texts_can_name_anybody(tmp_path: Path, heading: str, text: str) ->
 @pytest.mark.parametrize(
     ("note", "role"),
     [("Sensitive", "sensitive"), ("Base 2020. Sensitive data.", "sensitive"), ("Sensitive to light", None),
-     ("Not sensitive", None)],
+     ("Not sensitive", None), ("Sensitive: no", None)],
 )  # fmt: skip
 def test_a_sentence_of_a_note_states_a_role(tmp_path: Path, note: str, role: str | None) -> None:
     book = f'Field,Description,Permitted values,Notes\nmood,Mood,"1 = low, 2 = high",{note}\n'

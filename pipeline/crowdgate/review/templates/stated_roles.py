@@ -86,7 +86,7 @@ def role_in_brackets(text: str) -> Role | None:
 
 def role_in_notes(text: str) -> Role | None:
     """Return the role that a whole sentence of notes states: `Sensitive.`; None for sentences that say more."""
-    sentences = re.split(r"[.;,:\n]\s*|\s[-–—]\s", plain_text(text).lower())
+    sentences = re.split(r"[.;,\n]\s*|\s[-–—]\s", plain_text(text).lower())
     return next((role for each in sentences if (role := _role_alone(each.strip(" !()[]")))), None)
 
 
