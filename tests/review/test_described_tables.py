@@ -82,9 +82,11 @@ TABLES = {
     # the description, options of the command, and what is written in place of each line that says CHANGE
     "aufnahmen.csv": (HEADER, ["--header-line"], [
         SERVER, *PEOPLE, "domain, value: {values: [m, f], source: handbook}}",
+        "domain, value: {values: [low, high], source: handbook}}",
         "domain, value: {from: 2024-01-01, to: 2024-12-31, source: handbook}}",
         'domain, value: {values: ["10115", "10117"], source: post office}}',
         "domain, value: {values: [A, B], source: handbook}}",
+        "domain, value: {values: [low, high], source: handbook}}",
     ]),
     "mics.xml": (CODEBOOK, [], [
         "servers: [{server: local, type: local, path: hl.csv, format: csv}]",

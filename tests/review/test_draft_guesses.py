@@ -252,7 +252,7 @@ def test_sections_of_a_text_each_describe_a_variable(tmp_path: Path) -> None:
     assert (found["GENHLTH"].values, found["GENHLTH"].missing) == ((("1", "Good"), ("2", "Poor")), ("9",))
     assert found["SEX"].values == (("1", "Male"), ("2", "Female"))
     assert (found["DAYS"].values, found["DAYS"].bounds, found["DAYS"].missing) == ((), None, ("99",))
-    assert "88=None" in found["DAYS"].unread
+    assert "88 = None" in found["DAYS"].unread
     assert found["AGE"].bounds == ("18", "80")
     assert (found["GROUP"].values, found["GROUP"].missing) == ((("W", "White"), ("B", "Black")), ("NS",))
     assert (found["REGION"].values, found["REGION"].missing) == ((("1", "North"), ("2", "South")), ("9",))

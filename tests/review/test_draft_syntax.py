@@ -112,7 +112,7 @@ def test_spss_syntax_states_labels_codes_and_missing_values(tmp_path: Path) -> N
     assert found["age"].description == "Age at visit"
     assert (found["pain"].type, found["pain"].missing) == (CellType.WHOLE, ("-9",))
     assert (found["born"].type, found["steps"].decimals) == (CellType.DAY, 1)
-    assert "LO THRU -1" in found["steps"].unread
+    assert "<= -1" in found["steps"].unread
     assert found["trade"].missing == ("99",)
 
 
@@ -126,7 +126,7 @@ def test_a_program_of_sas_states_formats_with_ranges(tmp_path: Path) -> None:
     assert "the list trade, which is not in this file" in found["trade"].unread
     assert "if steps > 40000 then steps = 40000" in found["steps"].unread
     assert (found["age"].missing, found["born"].type) == (("998", "999"), CellType.DAY)
-    assert "lines not understood: 4, 10" in source.note
+    assert "lines not understood, by number: 4 (" in source.note
 
 
 def test_a_dictionary_of_stata_states_types_lists_and_labels(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_loop_over_a_macro_is_reported(tmp_path: Path) -> None:
     """Its columns are not known, so that a person must see the line."""
     text = "label var ill 'x'\nlocal all q1 q2\nforeach v of local all {\n  replace `v' = . if `v' == 9\n}\n"
     source, _ = drafted(tmp_path, ".do", text.replace("'x'", '"Ill"'))
-    assert "lines not understood: 4" in source.note
+    assert "lines not understood, by number: 4" in source.note
 
 
 def test_conditions_on_several_columns_state_no_range_of_one(tmp_path: Path) -> None:
@@ -280,4 +280,24 @@ def test_a_damaged_program_is_read_or_refused(tmp_path: Path) -> None:
 def test_corrections_of_single_records_are_not_quoted(tmp_path: Path, end: str, text: str) -> None:
     """`drafted` asserts that a draft holds no MARK."""
     source, _ = drafted(tmp_path, end, text)
-    assert "lines not understood: " in source.note
+    assert "lines not understood, by number: " in source.note
+
+
+def test_columns_of_a_data_list_have_types_and_open_ranges_are_missing(tmp_path: Path) -> None:
+    text = (
+        "DATA LIST FILE='x' /\n caseno 1-5 born 6-13 (A) pain 14-15 steps 16-22 (2) q1 q2 23-24\n trade 25-44 (A).\n"
+        "VARIABLE LABELS born 'Day of birth (YYYYMMDD)'.\n"
+        "VALUE LABELS pain 0 'None' 10 'Ten or more' 98 'DK' /q1 q2 1 'Low' 2 'High' 7 'DK' 8 'Refused'.\n"
+        "MISSING VALUES pain (98) / q1 q2 (7 THRU HI) .\n"
+    )
+    source, found = drafted(tmp_path, ".sps", text)
+    assert "not understood" not in source.note
+    assert (found["caseno"].type, found["steps"].type, found["steps"].decimals) == (CellType.WHOLE, CellType.NUMBER, 2)
+    assert (found["born"].type, found["born"].day_form) == (CellType.DAY, "YYYYMMDD")
+    assert (found["pain"].bounds, found["pain"].top, found["pain"].missing) == (("0", "10"), True, ("98",))
+    assert [found[each].missing for each in ("q1", "q2")] == [("7", "8")] * 2
+
+
+def test_a_line_that_is_not_understood_is_named_with_its_command(tmp_path: Path) -> None:
+    source, _ = drafted(tmp_path, ".sps", "VALUE LABELS q1 1 'Low' 2.\nFORMATS q2 (COMMA8).\nVARIABLE LABELS q1 'Q'.\n")
+    assert "lines not understood, by number: 1 (VALUE LABELS)" in source.note

@@ -51,6 +51,8 @@ def _facts(statement: Statement, tokens: Sequence[Token], words: Sequence[str]) 
         yield from _missing_values(statement, tokens[2:])
     elif _begins(words, "formats") or _begins(words, "numeric") or words[:2] == ["print", "formats"]:
         yield from _formats(statement, tokens[1:])
+    elif _begins(words, "data", "list"):
+        yield from _data_list(statement, tokens[2:])
     elif _begins(words, "string"):
         yield SyntaxFact(Subject.TEXT, words_of(_outside(tokens[1:])), statement.line)
     elif _begins(words, "variable", "level"):
@@ -112,7 +114,7 @@ def _bracketed(tokens: Sequence[Token]) -> Iterator[tuple[tuple[str, ...], list[
 
 def _missing_values(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for names, inside in _bracketed(tokens):
-        codes, is_whole = _codes([each for each in inside if not each.is_(",")])
+        codes, is_whole = _codes(_without_open_ranges([each for each in inside if not each.is_(",")]))
         yield SyntaxFact(Subject.MISSING, names, statement.line, tuple((each, "") for each in codes))
         if not is_whole:
             yield unread(statement, names)
@@ -121,6 +123,52 @@ def _missing_values(statement: Statement, tokens: Sequence[Token]) -> Iterator[S
                 yield SyntaxFact(Subject.MISSING_BEYOND, names, statement.line, (("<=", high.text),))
             if high.is_(*_HIGHEST) and low.kind == NUMBER:
                 yield SyntaxFact(Subject.MISSING_BEYOND, names, statement.line, ((">=", low.text),))
+
+
+def _without_open_ranges(tokens: Sequence[Token]) -> list[Token]:
+    """Return the tokens of a list of codes without its open ranges `LO THRU -1` and `97 THRU HI`."""
+    at = next((at for at, each in enumerate(tokens) if each.is_("thru") and 0 < at < len(tokens) - 1), None)
+    if at is None:
+        return list(tokens)
+    ends = tokens[at - 1], tokens[at + 1]
+    is_open = (ends[0].is_(*_LOWEST) and ends[1].kind == NUMBER) or (ends[0].kind == NUMBER and ends[1].is_(*_HIGHEST))
+    kept = [] if is_open else tokens[at - 1 : at + 2]
+    return [*tokens[: at - 1], *kept, *_without_open_ranges(tokens[at + 2 :])]
+
+
+def _data_list(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
+    """Yield the types of variables in columns of a line: `id 1-5 name 6-20 (A) sum 21-28 (2)`. Without brackets they
+    are whole numbers.
+    """
+    start = next((at for at, each in enumerate(tokens) if each.is_("/")), len(tokens))
+    names, at, rest = list[str](), 0, [each for each in tokens[start + 1 :] if not each.is_(",")]
+    while at < len(rest):
+        if rest[at].kind != NUMBER:
+            names = [*names, rest[at].text] if rest[at].kind == WORD else []
+            at += 1
+            continue
+        end = at + 3 if at + 2 < len(rest) and rest[at + 1].is_("-") else at + 1
+        inside, following = _format_behind(rest, end)
+        yield from _typed(statement, tuple(names), inside) if names else ()
+        names, at = [], following
+
+
+def _format_behind(tokens: Sequence[Token], at: int) -> tuple[str, int]:
+    """Return the format in brackets at a place, and the place behind it."""
+    if at >= len(tokens) or not tokens[at].is_("("):
+        return "", at
+    end = next((place for place in range(at, len(tokens)) if tokens[place].is_(")")), len(tokens))
+    return "".join(each.text for each in tokens[at + 1 : end]), end + 1
+
+
+def _typed(statement: Statement, names: tuple[str, ...], form: str) -> Iterator[SyntaxFact]:
+    """Yield the type that a format of columns states; a number there is one of decimals."""
+    if not form or re.fullmatch(r"(?:[FN],?)?0?", form, re.IGNORECASE):
+        yield SyntaxFact(Subject.WHOLE, names, statement.line)
+    elif found := re.fullmatch(r"(?:[FN],?)?([1-9]\d?)", form, re.IGNORECASE):
+        yield SyntaxFact(Subject.NUMBER, names, statement.line, text=found[1])
+    else:
+        yield from _of_format(names, statement, form)
 
 
 def _codes(tokens: Sequence[Token]) -> tuple[list[str], bool]:
@@ -139,15 +187,19 @@ def _codes(tokens: Sequence[Token]) -> tuple[list[str], bool]:
 
 def _formats(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     for names, inside in _bracketed(tokens):
-        text = "".join(each.text for each in inside)
-        if _DAYS.fullmatch(text):
-            yield SyntaxFact(Subject.DAY, names, statement.line)
-        elif found := re.fullmatch(r"[FN](\d+)(?:\.(\d+))?", text, re.IGNORECASE):
-            decimals = int(found[2] or 0)
-            kind = Subject.NUMBER if decimals else Subject.WHOLE
-            yield SyntaxFact(kind, names, statement.line, text=str(decimals) if decimals else "")
-        elif re.fullmatch(r"A\d+", text, re.IGNORECASE):
-            yield SyntaxFact(Subject.TEXT, names, statement.line)
+        yield from _of_format(names, statement, "".join(each.text for each in inside))
+
+
+def _of_format(names: tuple[str, ...], statement: Statement, text: str) -> Iterator[SyntaxFact]:
+    """Yield the type that the name of a format states; nothing for other formats."""
+    if _DAYS.fullmatch(text):
+        yield SyntaxFact(Subject.DAY, names, statement.line)
+    elif found := re.fullmatch(r"[FN](\d+)(?:\.(\d+))?", text, re.IGNORECASE):
+        decimals = int(found[2] or 0)
+        kind = Subject.NUMBER if decimals else Subject.WHOLE
+        yield SyntaxFact(kind, names, statement.line, text=str(decimals) if decimals else "")
+    elif re.fullmatch(r"A\d*", text, re.IGNORECASE):
+        yield SyntaxFact(Subject.TEXT, names, statement.line)
 
 
 def _levels(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:

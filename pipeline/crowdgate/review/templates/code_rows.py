@@ -12,6 +12,8 @@ from crowdgate.review.templates.special_labels import is_special
 GAP = re.compile(r"\s*(?:\.{3,}|…+)\s*|\s{2,}|\t+")
 """The blanks, or dots, between cells of a line."""
 _ENDS_IN_FIGURE = re.compile(r"\s[(\[]?\d[\d.,]*\s?%?[)\]]?$")
+_COMPARED = re.compile(r"\b(?:than|to|least|most|over|under|above|below)\s+[$£€]?[\d.,]+%?$", re.IGNORECASE)
+"""A figure that a word makes part of a label: `greater than or equal to 5.00`."""
 _NUMBER = r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
 _RANGE = re.compile(rf"{_NUMBER}\s*(?:-|–|to|:)\s*{_NUMBER}", re.IGNORECASE)
 _CODE = re.compile(rf"-?\d[\d.]{{0,14}}|[A-Z]{{1,3}}\d{{0,4}}|\.[a-z]?|{_RANGE.pattern}", re.IGNORECASE)
@@ -93,7 +95,7 @@ def _shifted(row: Sequence[str], heads: Sequence[str], at: int, label: int | Non
     if len(kept) < 2 or label is None or len(kept) > 3:
         return None
     code, text = (kept[0], kept[1:]) if at < label else (kept[-1], kept[:-1])
-    if len(row) < len(heads) and any(map(_ENDS_IN_FIGURE.search, text)):
+    if len(row) < len(heads) and any(_ENDS_IN_FIGURE.search(each) and not _COMPARED.search(each) for each in text):
         return None  # a count behind one blank
     return (code, " ".join(text)) if _CODE.fullmatch(code) and not all(map(FIGURE.fullmatch, text)) else None
 

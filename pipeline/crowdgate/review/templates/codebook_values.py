@@ -1,7 +1,7 @@
 """The values of a column as codebooks write them in one cell: `1=Male; 2=Female`, `1, Yes | 0, No` or `0 to 140`."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil, floor
@@ -9,6 +9,7 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
@@ -38,7 +39,10 @@ _FORMS = (
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
-    re.compile(rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?)\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)", re.DOTALL),
+    re.compile(
+        rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)",
+        re.DOTALL,
+    ),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
 _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
@@ -46,11 +50,11 @@ _NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _NEXT_PLAIN = re.compile(
-    r",\s*(?=\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=\d{1,4}\s+[^\W\d])"
+    r",\s*(?=-?\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:-?\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=-?\d{1,4}\s+[^\W\d])"
 )
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
 _PLAIN_ENTRY = re.compile(
-    rf"\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|-?\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
     re.DOTALL,
 )
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
@@ -70,6 +74,10 @@ _SINGLE_WORDS = re.compile(r"[\w-]{1,6}=[^\s=;,|]+(?:\s+[\w-]{1,6}=[^\s=;,|]+)+"
 _INNER_CODE = re.compile(r"\s-?\w{1,6}\s?=\s*\S")
 _INNER_PLAIN = re.compile(r"(?:,\s+|(?<!\d),)\d{1,4}\s+[^\W\d]")
 """A further code within a label: `mild 3 = severe`, `mild, 3 severe`. No such label is understood."""
+_INNER_DASH = re.compile(r"[,;]\s+(?:-\d{1,4}\s+|-?\d{1,4}\s+[-–—]\s+)[^\W\d]")
+"""A further code within a label, with a dash behind it, or a negative one."""
+_CODED_TEXT = re.compile(r"[^\W\d_]{1,4}\d{3,}\S*\s+[^\W\d].*", re.DOTALL)
+"""A text that begins with a code of letters and several digits."""
 _CODED = re.compile(r"-?\d{1,6}\s*[-–—:.)]\s*[^\W\d_]{2}.*|-?\d{1,6}\s+[^\W\d].*", re.DOTALL)
 """A text that begins with a code and its label."""
 QUOTES = "'\""
@@ -106,6 +114,14 @@ _CODE_IN_WORDS = re.compile(
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""
+_DASHED = re.compile(r"(?:(?<=[,;|/\n(])|(?<=[,;|/] )|^)[–−—](?=\d)|(?<![\d\s])−(?=\d)")
+_CODE_BEHIND = re.compile(
+    r"(?P<rest>.*?)(?:\s*[,;|]\s*(?:(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)?"
+    r"|\s+(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)(?P<code>-?\d+(?:[.,]\d+)?)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A code at the end, behind a comma or a word."""
+_CODE_PART = re.compile(r"(?P<code>-?\d{1,4})\s*(?:[-–—]\s*|\s)(?P<label>[^\W\d].*)", re.DOTALL)
 _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 """The words before a list: `Sex: M = male, F = female`."""
 ANSWERS = re.compile(
@@ -134,6 +150,8 @@ _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[r
 MOST_ANCHORS = 5
 """The most labels with gaps between their codes that count as points of a scale; more are a list of codes, and so are
 three and more that begin above 1, unless their labels repeat numbers: `65 = 65 or older`."""
+MOST_SKIPPED = 1
+"""The most codes without labels between five labels that are a list."""
 _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
 _KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
@@ -177,8 +195,15 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
+    if "/" in text and is_special(text.strip()):
+        return ListedValues()  # such as n/a, which are no two values
+    text = with_minus(text)
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     text = _range_alone(without_elision(said))
+    if (behind := _behind_form(text)) is not None:
+        found = listed_values(behind)
+        fits = found.day_form in ("", ISO, day_form(text)) and found.bounds is not None
+        return found if fits else ListedValues(unread=" ".join(said.split()))
     bare, step = range_and_step(text)
     if step and _RANGE.fullmatch(_range_alone(bare)):
         return _stepped(listed_values(bare), step, said)
@@ -197,6 +222,29 @@ def listed_values(text: str) -> ListedValues:
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def with_minus(text: str) -> str:
+    """Return a text in which the dashes before numbers at the start of entries are the sign minus."""
+    return _DASHED.sub("-", text)
+
+
+def _behind_form(text: str) -> str | None:
+    """Return the range of days behind their form: `YYYY-MM-DD, from 2021-04-01 to 2021-06-30`; None without both."""
+    found = _FORM_OF_DAYS.match(text)
+    behind = text[found.end() :].lstrip(" ,;:(").rstrip(" )") if found else ""
+    ends = _RANGE.fullmatch(behind)
+    return behind if ends and not any(parse_number(each) for each in ends.group("low", "high")) else None
+
+
+def range_beside(text: str, codes: Sequence[str]) -> ListedValues:
+    """Return a range beside codes that other words call missing, with those: `0 to 5000, or -1`; empty for others."""
+    rest, used = text.strip(), list[str]()
+    while (found := _CODE_BEHIND.fullmatch(rest)) and point_number(found["code"]) in codes:
+        rest, used = found["rest"].strip(), [point_number(found["code"]), *used]
+    ends = _RANGE.fullmatch(_range_alone(rest)) if used else None
+    stated = stated_range(*ends.group("low", "high")) if ends else ListedValues()
+    return replace(stated, missing=tuple(used)) if stated.bounds else ListedValues()
 
 
 def _with_bare_range(parts: Sequence[str]) -> tuple[Sequence[str], str]:
@@ -219,7 +267,7 @@ def _is_coded(entry: str) -> bool:
 
 def _seems_coded(entry: str) -> bool:
     """Return whether an entry that is no range begins with a code and its label."""
-    return bool(_CODED.fullmatch(entry)) and not _is_range(entry)
+    return bool(_CODED.fullmatch(entry) or _CODED_TEXT.fullmatch(entry)) and not _is_range(entry)
 
 
 def _stepped(found: ListedValues, step: str, text: str) -> ListedValues:
@@ -268,11 +316,18 @@ def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> List
     if found is None or len(ranges) > 1 or len(others) > 1:
         return None
     low, high = found.group("low", "high")
-    ends = {high, str(int(high) + 1)} if high.isdigit() else set()
+    ends = (
+        {high, str(ceil(parse_number(high) or 0)) if "." in high else str(int(high) + 1)} if _is_plain(high) else set()
+    )
     if others and not (others[0][0] in ends and is_open_end(*others[0])):
         return None
     stated = stated_range(low, others[0][0] if others else high)
     return replace(stated, top=bool(others)) if stated.bounds else None
+
+
+def _is_plain(number: str) -> bool:
+    """Return whether a number is written with digits, and perhaps a point."""
+    return bool(re.fullmatch(r"\d+(?:\.\d+)?", number))
 
 
 def _range_alone(text: str) -> str:
@@ -388,7 +443,8 @@ def without_scale(values: Values, bounds: tuple[str, str] | None = None) -> List
     core = [each for each in points if not _is_apart(each)]
     if len(core) > 1 and core[-1] - core[0] == len(core) - 1:
         points = core  # the others stand apart from a list
-    has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points)
+    most = MOST_SKIPPED if len(points) == MOST_ANCHORS else 0
+    has_gaps = is_scale and 1 < len(points) <= MOST_ANCHORS and points[-1] - points[0] >= len(points) + most
     limits = [_whole(each) for each in bounds or () if each not in dict(values)]
     beyond = any(each is not None and not numbers[0] <= each <= numbers[-1] for each in limits)
     if len(plain) > 1 and not has_gaps and not beyond:
@@ -421,7 +477,22 @@ def special_codes(values: Sequence[tuple[str, str]]) -> bool:
 
 def codes_in_words(text: str) -> tuple[str, ...]:
     """Return the numbers that words on a variable call missing: 999 of `Weight in kg (999 = unknown)`."""
-    return tuple(point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"]))
+    text = with_minus(text)
+    named = [point_number(found["code"]) for found in _CODE_IN_WORDS.finditer(text) if is_special(found["label"])]
+    return tuple(dict.fromkeys([*named, *_codes_of_parts(text)]))
+
+
+def _codes_of_parts(text: str) -> Iterator[str]:
+    """Yield the codes of parts of words that are nothing but a code that lists keep for unknown and its meaning: `-8
+    refused`, `99 - not asked`. `99 missing` can be a count.
+    """
+    for part in re.split(r"[,;()\n]\s*|\.\s+", text):
+        found = _CODE_PART.fullmatch(part.strip(" ."))
+        is_count = (
+            found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
+        )
+        if found and not is_count and _KEPT_FOR_UNKNOWN.fullmatch(found["code"]) and is_special(found["label"]):
+            yield found["code"]
 
 
 def has_open_end(end: str, words: Sequence[str]) -> bool:
@@ -553,7 +624,9 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
         return entry, ""
     found = form.fullmatch(entry)
     code, label = (found["code"].strip(), " ".join(found["label"].split())) if found else ("", "")
-    further = _INNER_CODE.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    further = (
+        _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
+    )
     is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
     return (code, label) if code and label and is_one else None
 

@@ -91,9 +91,9 @@ PERSONS = {
 }  # fmt: skip
 """The words of identifiers that stand for one person."""
 THINGS = {
-    "household", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall", "fallnr",
-    "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial", "caseref", "menage",
-    "hogar", "vivienda", "huishoud", "hushall", "husholdning", "haushalts", "hhnr",
+    "household", "housing", "house", "hh", "hhid", "houseid", "dwelling", "family", "cluster", "case", "caseid", "fall",
+    "fallnr", "fallnummer", "aktenzeichen", "record", "recordid", "interviewer", "account", "serial", "caseref",
+    "menage", "hogar", "vivienda", "huishoud", "hushall", "husholdning", "haushalts", "hhnr",
 }  # fmt: skip
 """The words of identifiers that stand for cases, records or several persons."""
 RECORDS = {"record", "recordid"}

@@ -19,7 +19,7 @@ from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.review.templates.column_words import PERSONS, RECORDS, SHARED, THINGS, column_words
 from crowdgate.review.templates.draft_column import MOST_QUOTED, UNGUESSED, DraftColumn, DraftSource, Values
 from crowdgate.review.templates.draft_domain import CUT_ICD_9, is_coarse, is_open, seems_whole, stated_properties
-from crowdgate.review.templates.draft_role import guessed_role, role_in_draft
+from crowdgate.review.templates.draft_role import guessed_role, holds_free_text, role_in_draft
 from crowdgate.sources.table_header import CellType
 
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
@@ -120,7 +120,7 @@ def _unit_hint(ids: Sequence[DraftColumn]) -> str:
     things. A key of rows identifies persons only where each has one row.
     """
     words = {each.name: column_words(each.name) | column_words(each.description) for each in ids}
-    ids = [each for each in ids if not words[each.name] & SHARED and not each.is_day]
+    ids = [each for each in ids if not words[each.name] & SHARED and not each.is_day and not holds_free_text(each)]
     persons = [each.name for each in ids if column_words(each.name) & PERSONS]
     persons += [each.name for each in ids if words[each.name] & PERSONS and not column_words(each.name) & THINGS]
     persons += [each.name for each in ids if words[each.name] & RECORDS and words[each.name] & {*PERSONS, "study"}]

@@ -22,8 +22,8 @@ HEADINGS = {
         "muuttuja", "muuttujan nimi", "変数名", "変数",
     ),
     "label": (
-        "label", "variable label", "field label", "question", "title", "bezeichnung", "libellé", "etiqueta", "rótulo",
-        "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
+        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé", "etiqueta",
+        "rótulo", "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
         "項目", "ラベル", "変数ラベル",
     ),
     "description": (
@@ -42,8 +42,10 @@ HEADINGS = {
     "values": (
         "values", "value labels", "choices calculations or slider labels", "select choices or calculations", "choices",
         "codes", "code set", "code list", "codelist", "allowed values", "permissible values", "valid values",
-        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "werte",
-        "ausprägungen", "auspraegungen", "auspragungen", "wertelabels", "valid codes", "ausprägung", "schlüssel",
+        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "code or value",
+        "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
+        "value / code", "code value", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
+        "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
     ),
@@ -52,8 +54,11 @@ HEADINGS = {
         "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
     ),
     "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
-    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von"),
-    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis"),
+    "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von", "low", "low value",
+              "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van", "desde", "fra"),
+    "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis", "high",
+                 "high value", "highest", "upper", "upper limit", "value to", "to value", "end value", "do", "tot",
+                 "hasta", "til"),
     "missing": (
         "missing", "missing values", "missing codes", "missingvaluecodes", "missing value codes",
         "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",
@@ -205,7 +210,10 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     ):
         del found["missing"]
     names = _cells(rows, name)
-    has_row_each = "values" not in found or len(set(names)) == len(names) == len(rows)
+    are_unique = len(set(names)) == len(names)
+    has_row_each = (are_unique and len(names) == len(rows)) or (
+        "values" not in found and (are_unique or not found.keys() & {"least", "greatest"})
+    )
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
         found["label"] = found.pop("value label")
     inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))

@@ -17,6 +17,9 @@ from crowdgate.sources.table_header import CellType
 _DAYS, _NUMBERS = (CellType.DAY, CellType.MOMENT), (CellType.WHOLE, CellType.NUMBER)
 _IN_BRACKETS = re.compile(r"\(\s*(?P<low>-?\d{1,4})\s*(?:[-–]|to|t/m|bis|à|a|til|till|do)\s*(?P<high>\d{1,4})\s*\)")
 """A range of whole numbers in brackets."""
+_NONE = re.compile(
+    r"none|never|zero|no|nothing|keine?|nie|aucune?|ningun[oa]|nessun[oa]|nenhum[a]?|geen|ingen|brak|żadn\w+", re.I
+)
 
 
 def consistent(column: DraftColumn) -> DraftColumn:
@@ -55,9 +58,16 @@ def with_named_ends(column: DraftColumn, labels: Values) -> DraftColumn:
     ranges = {each.group("low", "high") for each in _IN_BRACKETS.finditer(column.description)}
     if column.bounds is None and len(codes) == 2 and (codes[0], codes[1]) in ranges:
         return replace(column, bounds=(codes[0], codes[1]), decimals=0, unread="")
+    if column.bounds is None and column.type is CellType.WHOLE and _are_of_count(labels):
+        return replace(column, bounds=("0", codes[-1]), decimals=0, unread="", top=True)
     if column.bounds is None and len(codes) == 1 and column.is_age and is_open_end(*labels[0]):
         return replace(column, bounds=("0", codes[0]), decimals=0, unread="", top=True)
     return column
+
+
+def _are_of_count(labels: Values) -> bool:
+    """Return whether labels begin with 0 for none and end with an open end: `0 = None`, `30 = 30 or more`."""
+    return len(labels) > 1 and labels[0][0] == "0" and bool(_NONE.fullmatch(labels[0][1])) and is_open_end(*labels[-1])
 
 
 def _is_contradiction(column: DraftColumn) -> bool:

@@ -26,19 +26,23 @@ from crowdgate.review.templates.codebook_values import (
     has_open_start,
     listed_values,
     missing_codes,
+    range_beside,
     stated_range,
     values_of_pairs,
     whole_range,
     without_scale,
 )
-from crowdgate.review.templates.dictionary_headings import known_headings, lost_facts, places
+from crowdgate.review.templates.column_words import plain_text
+from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
+from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry
-from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, stated_role
+from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
+from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain
 
@@ -162,10 +166,12 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     without headings.
     """
     folded = frozenset(each.casefold() for each in table)
+    if records := headed_records(rows):
+        return read_dictionary(path, records, table).of_blocks()
     found = _headings(rows, folded)
     if found is None:
-        expected = "a data dictionary with a heading for names (`variable`) and one for labels or values"
-        raise cannot_draft(path, "no headings of a data dictionary", expected)
+        expected = "a line of headings with one for names (`variable`) and one for labels or values (`label`, `values`)"
+        raise cannot_draft(path, f"no headings of a data dictionary{_unknown_headings(rows)}", expected)
     at, known = found
     groups: dict[str, list[Row]] = {}
     references: dict[str, tuple[str, ...]] = {}
@@ -245,7 +251,7 @@ def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int
 
 def is_dictionary(rows: Sequence[Sequence[str]], table: Sequence[str]) -> bool:
     """Return whether rows begin with headings of a data dictionary of `table`."""
-    return _headings(rows, frozenset(each.casefold() for each in table)) is not None
+    return _headings(headed_records(rows) or rows, frozenset(each.casefold() for each in table)) is not None
 
 
 def merged(found: Sequence[Dictionary]) -> Dictionary:
@@ -277,6 +283,14 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
     )  # fmt: skip
 
 
+def _unknown_headings(rows: Sequence[Sequence[str]]) -> str:
+    """Return words on the headings that are not known, if a row has a known one: others can be somebody's record."""
+    row = next((each for each in rows[:MOST_TITLE_ROWS] if known_headings(each)), ())
+    unknown = [name for each in row if (name := _shown(each)) and not heading_key(each) and not known_headings([each])]
+    is_record = any(parse_number(each) is not None for each in row)
+    return f"; not known: {', '.join(unknown[:MOST_HEADINGS])}" if unknown and not is_record else ""
+
+
 def _shown(heading: str) -> str:
     """Return a heading as a message shows it."""
     return "".join(each for each in " ".join(heading.split())[:LONGEST_HEADING] if each.isprintable())
@@ -284,10 +298,12 @@ def _shown(heading: str) -> str:
 
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
+    rows, undecided = with_values(rows)
     if stated_type(rows[0].get("type", "")).type is CellType.WHOLE:
         rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
-    listed = _listed(rows, kind)
+    listed = ListedValues(unread=undecided) if undecided else _listed(rows, kind)
+    listed = _beside_missing(first, listed)
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
@@ -296,14 +312,15 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             if listed.bounds or listed.values or listed.unread
             else days_in_words([first.get(key, "") for key in (*_WORDS, *_LIMITS)])
         )
-    listed = _codes_of_range(listed) if stated.type is CellType.TEXT else listed
+    listed = _codes_of_range(listed) if stated.type is CellType.TEXT or is_of_texts(kind) else listed
+    listed = _without_padded_range(listed) if is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
     told = _of_words(first, listed, stated, kind)
     listed = told if told is not None else listed
     words = [first.get(key, "") for key in (*_WORDS, "values")]
-    top = listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
-    bottom = listed.bounds is not None and has_open_start(listed.bounds[0], words)
+    top = listed.top or "is top" in first or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
+    bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
@@ -312,6 +329,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
     listed, missing = _without_missing_ends(listed, missing)
+    is_seen = is_observed(listed.remark) or any(is_observed(row.get("value label", "")) for row in rows)
+    is_free = is_free_text(plain_text(f"{kind}; {first.get('notes', '')}").lower())
     is_checked = stated_type(first.get("check", "")).type is CellType.NUMBER
     column = DraftColumn(
         name, stated.type, _description(rows, listed),
@@ -319,7 +338,9 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
-        remark=listed.remark if listed != ListedValues() else _remark(rows), range_form=listed.day_form,
+        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows),
+        range_form=listed.day_form, is_designed=bool(top) or not is_seen,
+        role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
     )  # fmt: skip
     if column.is_age and not column.bounds:
@@ -333,6 +354,15 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
             )  # fmt: skip
     else:
         yield column
+
+
+def _beside_missing(row: Row, listed: ListedValues) -> ListedValues:
+    """Return the range of a row that stands beside codes which its words call missing; others unchanged."""
+    if listed.values or listed.bounds:
+        return listed
+    named = [code for key in _WORDS for code in codes_in_words(row.get(key, ""))]
+    found = range_beside(row.get("values", ""), [*named, *missing_codes(row.get("missing", ""))])
+    return found if found.bounds else listed
 
 
 def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> ListedValues | None:
@@ -351,9 +381,9 @@ def _of_words(row: Row, listed: ListedValues, stated: StatedType, kind: str) -> 
 
 
 def _stated_role(row: Row) -> Role | None:
-    """Return the role that a variable has by its cell about sensitivity, or else by words in brackets."""
+    """Return the role that a variable has by its cell about sensitivity, by words in brackets, or by its notes."""
     bracketed = filter(None, (role_in_brackets(row.get(key, "")) for key in _WORDS))
-    return stated_role(row.get("role", "")) or next(bracketed, None)
+    return stated_role(row.get("role", "")) or next(bracketed, None) or role_in_notes(row.get("notes", ""))
 
 
 def _labelled_ends(listed: ListedValues, notes: str) -> list[str]:
@@ -384,6 +414,14 @@ def _codes_of_range(listed: ListedValues) -> ListedValues:
     low, high = map(int, listed.bounds)
     values = tuple((each, "") for each in codes_between(low, high, listed.digits))
     return replace(listed, values=values, bounds=None) if values else listed
+
+
+def _without_padded_range(listed: ListedValues) -> ListedValues:
+    """Return a range of codes with zeros before them, which no numbers are, as unread; others unchanged."""
+    if listed.bounds is None or not listed.digits:
+        return listed
+    ends = " to ".join(each.zfill(listed.digits) for each in listed.bounds)
+    return replace(listed, bounds=None, digits=0, decimals=None, unread=listed.unread or ends)
 
 
 def _without_brackets(listed: ListedValues) -> ListedValues:

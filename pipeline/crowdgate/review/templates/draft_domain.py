@@ -104,7 +104,8 @@ def _to_decide(source: DraftSource, column: DraftColumn) -> str:
         money = "" if column.is_day else "; of money with step: 100, precision: 1"
         what = "the least and the greatest day" if column.is_day else "the least and the greatest number"
         return f"{what} that can be: {{from: {ends[0]}, to: {ends[1]}, {missing}source: {PUBLIC}}}{money}{behind}"
-    ranged = f"{{from: 0, to: 99, {missing}source: {PUBLIC}}} for numbers and days"
+    kinds = "" if column.type in (CellType.WHOLE, CellType.NUMBER) else ", with logicalType integer, number or date"
+    ranged = f"{{from: 0, to: 99, {missing}source: {PUBLIC}}} for numbers and days{kinds}"
     if column.unread:
         return f"each value that can be: {listed}, or {ranged}{behind}"
     if (stock := _stock(column)) is not None:

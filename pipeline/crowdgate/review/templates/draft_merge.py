@@ -35,7 +35,8 @@ def with_codebook(
     unmatched = left_out + sum(each.name.casefold() not in names for each in columns)
     undescribed = sum(book is None or not says_something(book) for _, book in found)
     if undescribed == len(found):
-        raise cannot_draft(path, "nothing on any column that can be used", BY_HAND)
+        said = f" ({headings})" if headings else ""
+        raise cannot_draft(path, f"nothing on any column that can be used{said}", BY_HAND)
     stated = sum(book is not None and bool(book.values or book.bounds) for _, book in found)
     counts = f"columns whose values or range it states: {stated}; its variables without a column here: {unmatched}"
     counts += f"; columns that it does not describe: {undescribed}"

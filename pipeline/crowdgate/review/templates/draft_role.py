@@ -12,7 +12,8 @@ from crowdgate.review.templates.column_words import (
     role_of,
 )
 from crowdgate.review.templates.draft_column import MOST_QUOTED, DraftColumn
-from crowdgate.review.templates.role_words import is_identifying, is_sensitive
+from crowdgate.review.templates.role_words import is_free_text, is_identifying, is_sensitive
+from crowdgate.sources.table_header import CellType
 
 
 def role_in_draft(column: DraftColumn) -> Role | None:
@@ -29,6 +30,8 @@ def guessed_role(column: DraftColumn) -> Role | None:
     if column.is_weight:
         return Role.OTHER
     described = column.role_words or column.description
+    if holds_free_text(column):
+        return Role.DIRECT_IDENTIFIER
     words, listed = column_words(described), bool(column.values)
     words -= ADMISSIONS if column.is_day else set()
     found = role_of(column_words(column.name), listed=listed)
@@ -48,3 +51,10 @@ def guessed_role(column: DraftColumn) -> Role | None:
     may_be_sensitive = found in (None, Role.QUASI_IDENTIFIER) and not column.is_day
     is_hidden = may_be_sensitive and is_sensitive(f"{plain_text(column.name).lower()} {text}")
     return Role.SENSITIVE if is_hidden else found
+
+
+def holds_free_text(column: DraftColumn) -> bool:
+    """Return whether a column without values and range has free texts, by its words or by what stands for them."""
+    is_text = column.type in (CellType.TEXT, CellType.UNKNOWN) and not (column.values or column.bounds)
+    words = plain_text(f"{column.name.replace('_', ' ')}; {column.description}; {column.role_words}; {column.remark}")
+    return is_text and is_free_text(words.lower())

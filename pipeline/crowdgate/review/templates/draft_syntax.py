@@ -19,6 +19,7 @@ from crowdgate.review.templates.codebook_values import (
     values_of_pairs,
     without_unknown,
 )
+from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
 from crowdgate.review.templates.draft_statistics import labelled_column
@@ -105,14 +106,22 @@ def _note(facts: Sequence[SyntaxFact], used: Sequence[SyntaxFact], table: Sequen
     """Return words on the facts that were used, the lines that were not understood, and keys of several columns."""
     counts = Counter(_COUNTED[each.subject] for each in used if each.subject in _COUNTED)
     words = [f"its statements on {each}: {count}" for each, count in counts.items()]
-    missed = {each.line for each in used if each.subject is Subject.UNREAD}
-    missed |= {each.line for each in facts if each.subject is Subject.UNREAD_LIST or "`" in "".join(each.names)}
-    lines = sorted(missed)
-    listed = ", ".join(map(str, lines[:MOST_LINES])) + (", ..." if len(lines) > MOST_LINES else "")
-    words += [f"lines not understood: {listed}"] if lines else []
+    missed = {each.line: _command(each) for each in used if each.subject is Subject.UNREAD}
+    others = (each for each in facts if each.subject is Subject.UNREAD_LIST or "`" in "".join(each.names))
+    missed |= {each.line: _command(each) for each in others}
+    lines = [f"{line}{command}" for line, command in sorted(missed.items())]
+    listed = ", ".join(lines[:MOST_LINES]) + (", ..." if len(lines) > MOST_LINES else "")
+    words += [f"lines not understood, by number: {listed}"] if lines else []
     keys = [columns_of(each.names, table) for each in facts if each.subject is Subject.KEY]
     words += [several_rows(each) for each in keys if len(each) > 1]
     return "; ".join(words)
+
+
+def _command(fact: SyntaxFact) -> str:
+    """Return the first words of a statement that is not understood, in brackets; nothing where they are not known."""
+    known = r"a condition|(?!a |statements )[^\W\d]+(?: (?i:values|labels?|level|list|formats?)\b)?"
+    found = re.match(rf"line \d+: (?P<words>{known})", fact.text)
+    return f" ({found['words']})" if found else ""
 
 
 def several_rows(key: Sequence[str]) -> str:
@@ -129,11 +138,21 @@ def _column(name: str, facts: Sequence[SyntaxFact], lists: _Lists) -> DraftColum
     missing += [
         code for code, _ in listed if _EXTENDED.fullmatch(code) or any(_is_beyond(code, *each) for each in beyond)
     ]
+    if beyond and not listed:
+        signs = ", ".join(" ".join(each) for each in beyond)
+        facts = [*facts, SyntaxFact(Subject.UNREAD, (name,), 0, text=f"missing codes {signs}, of which none is named")]
     column = _labelled(name, label, listed, _plain_missing([*missing, *_missing_of(listed)]), facts)
+    column = _of_days(column)
     column = _with_range(column, facts, broken)
     column = _with_asserted_values(column, facts)
     column = replace(column, direct=any(each.subject is Subject.KEY and len(each.names) == 1 for each in facts))
     return _with_unread(column, facts, broken)
+
+
+def _of_days(column: DraftColumn) -> DraftColumn:
+    """Return a column whose label states a form of days as one of days, unless its codes are listed."""
+    form = day_form(column.description)
+    return replace(column, type=CellType.DAY, day_form=form) if form and not column.values else column
 
 
 def _text(facts: Sequence[SyntaxFact], subject: Subject) -> str:

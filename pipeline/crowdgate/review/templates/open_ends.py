@@ -17,7 +17,8 @@ _AT_LEAST = (
     r"(?:at least|mindestens|minstens|au moins|al menos|pelo menos|almeno|minst|mindst|co najmniej|alespoň|vähintään)"
 )
 _OPEN = re.compile(
-    rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b{_AT_LEAST}\s|\btop-?coded\b|\btai (?:enemmän|vanhempi|yli)\b|\d\D?以上",
+    rf"{MORE_WORDS}|\d\s*\+|(?:>=|≥)\s*\d|\b{_AT_LEAST}\s|\btop-?coded\b|\btai (?:enemmän|vanhempi|yli)\b|\d\D?以上"
+    r"|\b(?:greater|more|higher|larger) than or equal to\b",
     re.IGNORECASE,
 )
 _LESS = re.compile(
@@ -36,6 +37,7 @@ def is_open_start(code: str, label: str) -> bool:
 
 def is_open_end(code: str, label: str) -> bool:
     """Return whether the label of a whole number says that it stands for all greater ones, too, and nothing else."""
+    label = re.sub(r"(?<=\d)\.0+(?!\d)", "", label)
     plain = re.sub(r"(?<=\d)[ ,.](?=\d{3}(?!\d))", "", label) if len(code) > LONGEST_UNMARKED else label
     named = set(re.findall(r"\d+", plain))
     return code.isdigit() and named <= {code} and not set(",;") & set(plain) and bool(_OPEN.search(plain))

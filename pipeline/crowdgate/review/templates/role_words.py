@@ -17,6 +17,8 @@ _HEALTH = (
     "sick days", "sick leave", "sickness absence", "sjukdagar", "sjukdom", "sjukpenning", "suicid", "suizid",
     r"(?:perceived|self-?rated|general|self-?reported) health", "health status", "state of health", "gesundheitszust",
     "etat de sante", "estado de sal?ud", "estado de saude", "stato di salute", r"\bgezondheid", "helbred", "halsotill",
+    r"(?:hearing|vision|visual|ambulatory|cognitive|self-?care|walking) difficult", "health insurance", "health cover",
+    r"difficult\w* (?:with |in )?(?:hearing|seeing|walking|remembering|dressing)", r"\bstanu? zdrow", "safeguarding",
     "blood pressure", "blutdruck", "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
     r"\bpain\b", "neuropath", "comorbid", "kidney", "retinopath",
     "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
@@ -84,6 +86,19 @@ _OTHERS = (
     "version", "wave", "week", "welle", "woche", "woj", "ziekenhuis", "zimmer",
 )  # fmt: skip
 """The parts of words for what has a number, but is no person and no case: places, times, products."""
+_FREE = re.compile(
+    "|".join(
+        (
+            r"\bfree[- ]?(?:form )?text\b|\bverbatim\b|\bopen[- ]?(?:ended )?(?:text|answers?|responses?|question)\b",
+            r"\bfree[- ]form\b|\b(?:case|interviewer'?s?|clinical|staff) (?:notes?|comments?|remarks?)\b",
+            r"\bfreitext|\bfreie[rn]? text|\btexte libre|\bt?exto libre|\btexto livre|\btesto libero|\bfrite[ks]s?t",
+            r"\bvrije tekst|\bopen antwoord|\btekst (?:swobodny|wolny|dowolny)|\bwolny tekst|\bpole opisowe",
+            r"\buwagi ankietera|\bvolny text|\bvapaa teksti|\bbemerkungen? de[sr] (?:interview|befrag)",
+            r"\bcommentaires? d(?:e l'|u )(?:enquet|agent)|\bobserva\w+ d(?:o|el) (?:entrevist|encuest)",
+        )
+    )
+)
+"""The words for texts that somebody writes as they like, which can name anybody."""
 _THE = r"(?:of the|da|do|dell?|della|dello|du|de la|de l|van de|van het|der|des)"
 
 
@@ -117,6 +132,11 @@ _OTHER = re.compile(_any(_OTHERS))
 def is_sensitive(text: str) -> bool:
     """Return whether a plain text has a part of a word about health, money, religion, sex life or crime."""
     return bool(_SENSITIVE.search(text))
+
+
+def is_free_text(text: str) -> bool:
+    """Return whether a plain text says that a column holds what somebody wrote or said, in free words."""
+    return bool(_FREE.search(text))
 
 
 def is_identifying(text: str, greatest: Fraction | None = None) -> bool:

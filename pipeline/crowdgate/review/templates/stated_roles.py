@@ -79,6 +79,18 @@ def role_in_brackets(text: str) -> Role | None:
     """
     for found in _BRACKETS.finditer(plain_text(text).lower()):
         first = re.split(r"[,;:]|\s[-–—]\s", next(filter(None, found.groups())))[0].strip()
-        if (role := stated_role(first)) and any(_NOUNS.fullmatch(words.sub("", first)) for _, words in _KINDS):
+        if role := _role_alone(first):
             return role
     return None
+
+
+def role_in_notes(text: str) -> Role | None:
+    """Return the role that a whole sentence of notes states: `Sensitive.`; None for sentences that say more."""
+    sentences = re.split(r"[.;,\n]\s*|\s[-–—]\s", plain_text(text).lower())
+    return next((role for each in sentences if (role := _role_alone(each.strip(" !()[]")))), None)
+
+
+def _role_alone(words: str) -> Role | None:
+    """Return the role that words state which say nothing else."""
+    role = stated_role(words)
+    return role if role and any(_NOUNS.fullmatch(known.sub("", words)) for _, known in _KINDS) else None

@@ -26,7 +26,8 @@ _PHRASE = re.compile(
             r"\bcoefficient\w*\W+(?:de |di |d )?(?:ponder\w*|riport\w*|redress\w*|extrapol\w*)",
             r"\bpeso (?:(?:\w+ )*com calibra|amostral|muestral|campionari|de (?:la )?(?:muestra|amostra)|final de)",
             r"\b(?:hochrechnung|gewichtung|gewichts?)s?-?faktor|\w*(?:gewichtung|hochrechnung)|\bwe(?:e|ging)s?gfactor",
-            r"\bwegingsfactor|\bweegfactor|\bwagi? (?:analit|prob|osob|gospod)|\bpainokerroin",
+            r"\bwegingsfactor|\bweegfactor|\bwag[ai]? (?:analit|prob|osob|gospod|uogoln|koncow|populac|kalibr)",
+            r"\bpainokerroin",
             r"\b\w*(?:vikt|vaegt|vekt)faktor|\buppraknings|\bopregning|\boppblasing|\bvah[ay] (?:osob|domac|vyberov)",
         )
     )

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, headed_table, is_range, plain_table
-from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, places_of_codes
+from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, is_count_heading, places_of_codes
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.value_rows import is_observed
 
 _NAMES = "|".join(sorted(map(re.escape, HEADINGS["name"]), key=len, reverse=True))
 _START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)", re.IGNORECASE)
@@ -23,7 +24,9 @@ _OWN = {
     "question": "question", "literal question": "question", "fragetext": "question", "pregunta": "question",
     "texte de la question": "question", "question name": "", "universe": "universe", "population": "universe",
     "universo": "universe", "univers": "universe", "filter": "universe", "position": "", "columns": "", "source": "",
-    "columna": "", "start": "", "end": "",
+    "sas label": "label", "spss label": "label", "stata label": "label", "short label": "label",
+    "english text": "question", "target": "universe", "target population": "universe", "english instructions": "",
+    "hard edit": "", "soft edit": "", "columna": "", "start": "", "end": "",
 }  # fmt: skip
 """The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
 _RULE = re.compile(r"[-=_*~\s]{3,}")
@@ -32,7 +35,7 @@ ROWS = ("variable", "label", "notes", "type", "values", "value label")
 
 
 @dataclass
-class _Block:
+class _VariableBlock:
     name: str
     stated: dict[str, str] = field(default_factory=dict)
     heads: list[str] = field(default_factory=list)
@@ -52,16 +55,16 @@ def block_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     return [[*ROWS], *(row for each in blocks for row in _rows(each))]
 
 
-def _blocks(text: str, names: dict[str, str]) -> tuple[list[_Block], bool]:
+def _blocks(text: str, names: dict[str, str]) -> tuple[list[_VariableBlock], bool]:
     """Return the block of each column, and whether a heading for names begins it."""
     lines = [(line, _START.fullmatch(line)) for line in text.splitlines()]
     marks = {_mark(start) for _, start in lines if start is not None and start["name"].casefold() in names}
     is_marked = bool(marks)
-    found, is_open = list[_Block](), False
+    found, is_open = list[_VariableBlock](), False
     for line, start in lines:
         begun = start if is_marked else _bare_start(line, found[-1] if is_open else None)
         if begun is not None and begun["name"].casefold() in names:
-            found.append(_Block(names[begun["name"].casefold()]))
+            found.append(_VariableBlock(names[begun["name"].casefold()]))
             is_open = True
             _attributes(found[-1], begun["rest"])
         elif begun is not None and is_marked and _mark(begun) in marks:
@@ -76,13 +79,13 @@ def _mark(start: re.Match[str]) -> str:
     return start.string[: start.start("name")].strip().casefold()
 
 
-def _bare_start(line: str, block: _Block | None) -> re.Match[str] | None:
+def _bare_start(line: str, block: _VariableBlock | None) -> re.Match[str] | None:
     """Return a name at the start of a line that is no row of the table of the block before it."""
     is_row = block is not None and block.heads and not block.is_ended and len(cells_of(line)) == len(block.heads)
     return None if is_row or line[:1].isspace() else _BARE.fullmatch(line)
 
 
-def _attributes(block: _Block, rest: str) -> None:
+def _attributes(block: _VariableBlock, rest: str) -> None:
     """Add the attributes that stand behind a name: `Length  1  Position  7`, or its label."""
     cells = [part for each in cells_of(rest.lstrip(" :.")) for part in re.split(r"\s*:\s*", each) if part]
     at = 0
@@ -103,7 +106,7 @@ def _key(left: str) -> str | None:
     return known if known is not None else heading_key(left) or None
 
 
-def _add(block: _Block, line: str) -> bool:
+def _add(block: _VariableBlock, line: str) -> bool:
     """Add a line to a block; return whether it goes on. A rule below codes ends it."""
     cells = cells_of(line)
     if not cells or _RULE.fullmatch(line):
@@ -114,6 +117,9 @@ def _add(block: _Block, line: str) -> bool:
         return False  # such as the heading of a page
     if len(cells) > 1 and not block.rows and places_of_codes(cells) is not None:
         block.heads = cells
+        return True
+    if len(cells) > 2 and not block.heads and not block.rows and _are_counted(cells):
+        block.heads = ["code", "label", *cells[2:]]
         return True
     if block.heads or (line[:1].isspace() and len(cells) > 1 and not block.last):
         if block.heads and len(cells) == 1 and not block.rows:
@@ -130,7 +136,12 @@ def _add(block: _Block, line: str) -> bool:
     return True
 
 
-def _rows(block: _Block) -> Iterator[list[str]]:
+def _are_counted(cells: Sequence[str]) -> bool:
+    """Return whether cells are headings, only those of counts known, behind codes and labels."""
+    return not re.search(r"\d", "".join(cells)) and any(map(is_count_heading, cells[2:]))
+
+
+def _rows(block: _VariableBlock) -> Iterator[list[str]]:
     """Yield the rows of a variable: one, or one for each code."""
     stated = block.stated
     label = next((stated[key] for key in (_FIRST, *_LABELS, *_QUESTIONS) if stated.get(key)), "")
@@ -146,7 +157,8 @@ def _rows(block: _Block) -> Iterator[list[str]]:
         (_plain_range(code, stated.get("length", "")) if code in ranges else code, text) for code, text in table.entries
     ]
     ranges = [_plain_range(each, stated.get("length", "")) for each in ranges]
-    entries = [(code, "" if code in ranges and not re.search(r"\d", text) else text) for code, text in entries]
+    is_bare = {text for code, text in entries if code in ranges and not (re.search(r"\d", text) or is_observed(text))}
+    entries = [(code, "" if code in ranges and text in is_bare else text) for code, text in entries]
     if len(entries) == 1 and not ranges and not is_special(entries[0][1]):
         yield [*first[:2], f"{notes} {entries[0][1]}".strip(), kind, entries[0][0], ""]
     elif not entries:
@@ -155,7 +167,7 @@ def _rows(block: _Block) -> Iterator[list[str]]:
         yield from ([*first, code, text] for code, text in entries)
 
 
-def _ended(block: _Block) -> list[list[str]]:
+def _ended(block: _VariableBlock) -> list[list[str]]:
     """Return the rows of a table without those behind its end: page headings, and lines of words alone."""
     width = len(block.heads)
     return [row for row in block.rows if len(row) > 1 or (width > 1 and not FIGURE.fullmatch(row[0]))]
