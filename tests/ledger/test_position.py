@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
@@ -368,8 +368,7 @@ def test_a_restored_state_is_the_one_that_was_saved_and_goes_on_as_it_would(
         desk.attest()
         found = read_position(desk.folder / "ledger.db", desk.open().id, [signers["own"].public])
         assert found is not None
-        with desk.open()._transaction(writing=False) as database:
-            restored = found.replay(database)
+        restored = found.replay()
         write(desk.open(), after)
         ledger, followed = desk.open(), JournalReplay()
         assert restored is not None
@@ -396,8 +395,7 @@ def test_rows_that_earlier_versions_stored_as_json_are_read_and_never_replayed(
         desk.attest()
         kept = read_position(desk.folder / "ledger.db", desk.open().id, [signers["own"].public])
         assert kept is not None
-        with desk.open()._transaction(writing=False) as database:
-            assert (kept.replay(database) is None) == (stored in EARLIER.values())
+        assert (kept.replay() is None) == (stored in EARLIER.values())
         found.append({name: [*map(tuple, rows)] for name, rows in kept.rows().items()})
         assert replace(kept, data=kept.data[:-1]).rows() == {}
         kept.path.unlink()
@@ -755,8 +753,8 @@ def test_a_position_that_is_newer_than_what_a_reader_sees_refuses_nothing(
     honest, racing = SqliteStore.transaction, [True]
 
     @contextmanager
-    def transaction(self: SqliteStore, writing: bool, kept: ExitStack | None = None) -> Iterator[Database]:
-        with honest(self, writing, kept) as database:
+    def transaction(self: SqliteStore, writing: bool) -> Iterator[Database]:
+        with honest(self, writing) as database:
             list(database.rows("SELECT 1 FROM ledger"))
             if racing.pop() if racing else False:
                 desk.open().record("note", "x")

@@ -56,7 +56,7 @@ def _replay_on(store: Store, database: Database, position: AttestedPosition) -> 
     """
     ((_, form),) = database.rows(select(LEDGERS))
     _refuse_unsound(store.integrity_fault(database, tables(form)))
-    return position.replay(database) if position.is_line_of(database) else None
+    return position.replay() if position.is_line_of(database) else None
 
 
 def _refuse_unsound(fault: str | None) -> None:

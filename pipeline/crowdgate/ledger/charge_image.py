@@ -12,52 +12,34 @@ from functools import cached_property
 from typing import Any
 
 from crowdgate.ledger.lazy_mapping import LazyMapping
-from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, ENTRIES, KEYS, SERIES, STATEMENTS
-from crowdgate.ledger.store import Database
+from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, ENTRIES, KEYS, SERIES, STATEMENTS, select
 from crowdgate.ledger.values import State
 
 IMAGED = (ENTRIES, DIVERGENCES, SERIES)
 """The tables with one row a charge at most, whose key is its number."""
 ATTACHED = "attested"
-"""The name under which an image is attached to a database."""
+"""The name under which an image is attached to a ledger's database."""
 Cells = tuple[Any, ...]
 _INDEXES = (
     "CREATE INDEX releases ON entries (release_id)",
     "CREATE INDEX samples ON entries (population, sample) WHERE sample IS NOT NULL",
     "CREATE INDEX leases ON entries (number) WHERE state = 'reserved'",
 )
-_CHARGES = f"{ATTACHED}.{ENTRIES}"
 _READING = COLUMNS[ENTRIES].index("reading")
 _LIVE = f"state <> '{State.VOID.value}'"
 
 
 class ChargeImage:
-    """The rows of the tables of charges at a line of the journal, and the bytes that hold them.
+    """The rows of the tables of charges at a line of the journal, and the bytes that hold them."""
 
-    `database` is the transaction to which the image is attached, None if to none. Single rows are looked up there as
-    long as its connection is open, and then, or in another thread, in a copy: to make one takes as long as to attach.
-    """
-
-    def __init__(self, data: bytes | memoryview, database: Database | None = None) -> None:
+    def __init__(self, data: bytes | memoryview) -> None:
         self.data = data
-        self.database = database if data and database is not None and database.attach(data) else None
-        self._largest: dict[str, int | None] = {}
 
     @cached_property
-    def _copy(self) -> sqlite3.Connection:
+    def _connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(":memory:", check_same_thread=False)
-        attach_image(connection, self.data)
+        connection.deserialize(self.data)
         return connection
-
-    def _found(self, statement: str, *values: object) -> list[Cells]:
-        """Return the rows of a statement."""
-        database = self.database
-        if database is not None:
-            try:
-                return [*database.rows(statement, *values)]
-            except sqlite3.ProgrammingError:  # its connection is closed, or belongs to another thread
-                self.database = None
-        return self._copy.execute(statement, values).fetchall()
 
     @classmethod
     def of(cls, rows: Mapping[str, Mapping[Any, Cells]]) -> "ChargeImage":
@@ -82,67 +64,46 @@ class ChargeImage:
         if not self.data:
             raise ValueError("no image")
         for table in IMAGED:
-            self.table(table, "LIMIT 0")
-            self._largest_key(table)
+            self._connection.execute(select(table, "LIMIT 0"))
 
     def table(self, table: str, rest: str = "", *values: object) -> list[Cells]:
-        """Return the rows of a table; `rest`, such as a WHERE clause, restricts and orders them."""
-        rows = self._found(_selected(table, rest), *values)
-        return [*map(_with_truth_value, rows)] if table == ENTRIES else rows
+        """Return the rows of a table, in the order of their keys; `rest`, such as a WHERE clause, restricts them."""
+        return [*self._rows(table, f"{rest} ORDER BY {KEYS[table]}", *values)]
 
-    def charges(self, condition: str, *values: object) -> list[Cells]:
-        """Return the charges that satisfy a condition, in order."""
-        return self.table(ENTRIES, f"WHERE {condition} ORDER BY number", *values)
-
-    def newest_charges(self, condition: str, *values: object) -> Iterator[Cells]:
-        """Yield the charges that satisfy a condition, the newest first: each is read when it is needed, perhaps after
-        the transaction, so from the copy.
-        """
-        statement = _selected(ENTRIES, f"WHERE {condition} ORDER BY number DESC")
-        return map(_with_truth_value, self._copy.execute(statement, values))
+    def charges(self, condition: str, *values: object, newest: bool = False) -> Iterator[Cells]:
+        """Yield the charges that satisfy a condition, in order, or the newest first: each is read when it is needed."""
+        return self._rows(ENTRIES, f"WHERE {condition} ORDER BY number{' DESC' * newest}", *values)
 
     def destinations(self) -> Iterator[tuple[int, str, str, str]]:
-        """Yield number, release id, destination and state of each charge that has a destination, in order, as
-        `newest_charges` does.
-        """
+        """Yield number, release id, destination and state of each charge that has a destination, in order."""
         names = "number, release_id, destination, state"
-        return self._copy.execute(f"SELECT {names} FROM {_CHARGES} WHERE destination <> '' ORDER BY number")
+        return self._connection.execute(f"SELECT {names} FROM {ENTRIES} WHERE destination <> '' ORDER BY number")
 
-    def _row(self, table: str, key: object) -> Cells | None:
-        largest = self._largest_key(table)
-        if largest is None or (isinstance(key, int) and key > largest):
-            return None
-        return {cells[0]: cells for cells in self.table(table, f"WHERE {KEYS[table]} = ?", key)}.get(key)
-
-    def _largest_key(self, table: str) -> int | None:
-        """Return the largest key of a table, None if it is empty: keys are numbers, and a new charge has a larger one,
-        so it needs no look-up."""
-        if table not in self._largest:
-            ((self._largest[table],),) = self._found(f"SELECT max({KEYS[table]}) FROM {ATTACHED}.{table}")
-        return self._largest[table]
+    def _rows(self, table: str, rest: str, *values: object) -> Iterator[Cells]:
+        rows = self._connection.execute(select(table, rest), values)
+        return map(_with_truth_value, rows) if table == ENTRIES else rows
 
     def rows(self, table: str) -> LazyMapping[Hashable, Cells]:
         """Return the rows of a table by key."""
-        everything = f"ORDER BY {KEYS[table]}"
         return LazyMapping(
-            lambda key: self._row(table, key),
-            lambda: {cells[0]: cells for cells in self.table(table, everything)},
+            lambda key: {cells[0]: cells for cells in self.table(table, f"WHERE {KEYS[table]} = ?", key)}.get(key),
+            lambda: {cells[0]: cells for cells in self.table(table)},
         )
 
     def charged(self) -> LazyMapping[str, int]:
         """Return the number of each release's charge that is not void."""
-        return self._mapping(f"release_id, number FROM {_CHARGES} WHERE {_LIVE}", "release_id = ?", tuple)
+        return self._mapping(f"release_id, number FROM {ENTRIES} WHERE {_LIVE}", "release_id = ?", tuple)
 
     def samples(self) -> LazyMapping[tuple[str, str], str]:
         """Return the release that used up each sample of a population."""
-        every = f"population, sample, release_id FROM {_CHARGES} WHERE {_LIVE} AND sample IS NOT NULL"
+        every = f"population, sample, release_id FROM {ENTRIES} WHERE {_LIVE} AND sample IS NOT NULL"
         return self._mapping(every, "population = ? AND sample = ?", lambda row: (row[:2], row[2]))
 
     def last_charges(self, after_access: Container[str]) -> LazyMapping[str, tuple[str, str, bool]]:
         """Return population and policy digest of each release's last charge, and whether the release is one of those
         charged `after_access`.
         """
-        every = f"release_id, population, policy_digest FROM {_CHARGES} WHERE true"
+        every = f"release_id, population, policy_digest FROM {ENTRIES} WHERE true"
         return self._mapping(every, "release_id = ?", lambda row: (row[0], (*row[1:], row[0] in after_access)))
 
     def _mapping(self, every: str, one: str, pair: Callable[[Cells], tuple[Any, Any]]) -> LazyMapping[Any, Any]:
@@ -151,24 +112,13 @@ class ChargeImage:
         """
 
         def pairs(rest: str, *values: object) -> Iterator[tuple[Any, Any]]:
-            return map(pair, self._found(f"SELECT {every} {rest}", *values))
+            return map(pair, self._connection.execute(f"SELECT {every} {rest}", values))
 
         def find(key: object) -> object:
             values = key if isinstance(key, tuple) else (key,)
             return dict(pairs(f"AND {one} ORDER BY number", *values)).get(key)
 
         return LazyMapping(find, lambda: dict(pairs("ORDER BY number")))
-
-
-def _selected(table: str, rest: str) -> str:
-    return f"SELECT {', '.join(COLUMNS[table])} FROM {ATTACHED}.{table} {rest}"
-
-
-def attach_image(connection: sqlite3.Connection, image: bytes | memoryview) -> None:
-    """Attach the tables of an image to a connection under the name ATTACHED. Raises sqlite3.Error."""
-    connection.execute(f"ATTACH ':memory:' AS {ATTACHED}")
-    connection.deserialize(image, name=ATTACHED)
-    connection.execute(f"PRAGMA {ATTACHED}.cache_size=-64")  # it is in memory, and read once
 
 
 def comparison(table: str) -> str:

@@ -177,8 +177,7 @@ class JournalState:
         if self.image is None or not isinstance(rows, LazyMapping):
             return iter([*rows.values()][:: -1 if newest else 1])
         changed = sorted(filter(None, rows.changed.values()), key=itemgetter(0), reverse=newest)
-        found = self.image.newest_charges if newest else self.image.charges
-        known = (row for row in found(condition, *values) if row[0] not in rows.changed)
+        known = (row for row in self.image.charges(condition, *values, newest=newest) if row[0] not in rows.changed)
         return merge(known, changed, key=itemgetter(0), reverse=newest)
 
     def stated(self) -> list[dict[str, str]]:

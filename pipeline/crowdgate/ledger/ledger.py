@@ -25,7 +25,7 @@ import secrets
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -676,19 +676,18 @@ class Ledger:
         """
         if self.trusted and (self.signer is None or self.signer.public not in self.trusted):
             raise self._unsignable("trusts keys, and none of these keys signs here")
+        with self._transaction(writing=False) as database:
+            self._trusted_replay(database, whole=self._is_behind(database))
+        if self._heads is None:
+            self.admit()
         pen = None
         try:
-            with ExitStack() as kept:  # for single rows of the position's image
-                with self._transaction(writing=False, kept=kept) as database:
-                    self._trusted_replay(database, whole=self._is_behind(database))
-                if self._heads is None:
-                    self.admit()
-                with self._transaction(writing=True) as database:
-                    pen = self._journal_writer(database)
-                    with self._mismatch_as_refusal():
-                        yield pen
-                    if self.signer is not None and pen.last is not None:
-                        sign(database, self.id, pen.last, self.signer)
+            with self._transaction(writing=True) as database:
+                pen = self._journal_writer(database)
+                with self._mismatch_as_refusal():
+                    yield pen
+                if self.signer is not None and pen.last is not None:
+                    sign(database, self.id, pen.last, self.signer)
         except BaseException:
             if pen is not None and pen.last is not None:
                 self._seen.attested = None  # the transaction was rolled back
@@ -823,10 +822,10 @@ class Ledger:
         )
 
     @contextmanager
-    def _transaction(self, *, writing: bool, kept: ExitStack | None = None) -> Iterator[Database]:
+    def _transaction(self, *, writing: bool) -> Iterator[Database]:
         """Begin a transaction on the database, after checking that it still is the ledger with this id."""
         self._read_position()
-        with self._store.transaction(writing, kept) as database:
+        with self._store.transaction(writing) as database:
             if [each for each, *_ in database.rows(schema.select(LEDGERS))] != [self.id]:
                 raise LedgerRefused(
                     f"{self._store.name} no longer holds the ledger {self.id}: it was replaced during the run. Run "

@@ -115,7 +115,7 @@ class AttestedPosition:
             name: list(zip(*map(_restored_column, columns), strict=True)) for name, columns in tables
         }
         for name in IMAGED if image else ():
-            found[name] = [*ChargeImage(image).rows(name).values()]
+            found[name] = [*ChargeImage(image).table(name)]
         return found
 
     def _parts(self) -> tuple[Any, memoryview]:
@@ -124,17 +124,14 @@ class AttestedPosition:
         saved = from_json(self.data[self.start : end], cache_strings="none")  # digests, hardly any twice
         return saved, memoryview(self.data)[end + 1 :]
 
-    def replay(self, database: Database) -> JournalReplay | None:
-        """Return a journal replay that continues after the line of this position, with the image of its charges
-        attached to `database` if possible; None without a valid state.
-        """
+    def replay(self) -> JournalReplay | None:
+        """Return a journal replay that continues after the line of this position; None without a valid state."""
         if not self.has_state:
             return None
         try:
             saved, image = self._parts()
-            held = JournalState.restored(saved, ChargeImage(image, database))
+            held = JournalState.restored(saved, ChargeImage(image))
         except (*_INVALID, sqlite3.Error):
-            database.detach()
             return None
         return JournalReplay(self.stated.number, self.stated.digest, held)
 

@@ -80,7 +80,7 @@ class JournalReplay:
     def compare(self, database: Database) -> None:
         """Compare every row of every table with the journal's state. Raises JournalMismatch."""
         image = self.held.image
-        attached = IMAGED if image is not None and image.database is database else ()
+        attached = IMAGED if image is not None and database.attach(image.data) else ()
         wrong = [
             table
             for table in tables(self.held.form)

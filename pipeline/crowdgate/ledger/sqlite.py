@@ -7,14 +7,14 @@ Errors of the database become Crowdgate's, without the statement and its values.
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault, LedgerRefused
 from crowdgate.ledger import schema
-from crowdgate.ledger.charge_image import ATTACHED, attach_image
+from crowdgate.ledger.charge_image import ATTACHED
 from crowdgate.ledger.file_access import refuse_others
 from crowdgate.ledger.integrity import active_objects, integrity_fault
 from crowdgate.ledger.store import DAMAGED, Database, StoreKind
@@ -139,17 +139,14 @@ class SqliteDatabase:
         return self.connection.execute(statement, values).rowcount
 
     def attach(self, image: bytes | memoryview) -> bool:
-        """Make the tables of an image readable until the connection is closed; return False if this SQLite can't."""
+        """Make the tables of an image readable until the transaction ends; return False if this SQLite can't."""
         try:
-            attach_image(self.connection, image)
+            self.connection.execute(f"ATTACH ':memory:' AS {ATTACHED}")
+            self.connection.deserialize(image, name=ATTACHED)
+            self.connection.execute(f"PRAGMA {ATTACHED}.cache_size=-64")  # it is in memory, and read once
         except (sqlite3.Error, AttributeError):
             return False
         return True
-
-    def detach(self) -> None:
-        """Undo `attach`, also one that failed."""
-        with suppress(sqlite3.Error):
-            self.connection.execute(f"DETACH {ATTACHED}")
 
     def commit(self) -> None:
         """Commit the transaction to disk."""
@@ -184,13 +181,9 @@ class SqliteStore:
         return active_objects(database)
 
     @contextmanager
-    def transaction(self, writing: bool, kept: ExitStack | None = None) -> Iterator[Database]:
-        """Begin a transaction: on disk when the block ends, rolled back when the block raises. Its connection is closed
-        with the transaction, or with `kept`.
-        """
-        with _translated(self.path), ExitStack() as own:
-            opened = closing(connect(self.path, self.busy_seconds, self.mode))
-            connection = (own if kept is None else kept).enter_context(opened)
+    def transaction(self, writing: bool) -> Iterator[Database]:
+        """Begin a transaction: on disk when the block ends, rolled back when the block raises."""
+        with _translated(self.path), closing(connect(self.path, self.busy_seconds, self.mode)) as connection:
             connection.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
             database = SqliteDatabase(connection)
             yield database

@@ -1,7 +1,7 @@
 """The storage of a ledger: a database with serialized transactions. SQLite is one kind; a server can be another."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -26,11 +26,8 @@ class Database(Protocol):
 
     def attach(self, image: bytes | memoryview) -> bool:
         """Make the tables of a SQLite database with these bytes readable under the name ATTACHED (`charge_image`) until
-        the connection is closed; return False where that is not possible.
+        the transaction ends; return False where that is not possible.
         """
-
-    def detach(self) -> None:
-        """Undo `attach`, also one that failed."""
 
 
 class Store(Protocol):
@@ -53,10 +50,9 @@ class Store(Protocol):
     def now(self, database: Database) -> str:
         """Return the time (UTC, ISO 8601, whole seconds) by the database's clock, which all its runs share."""
 
-    def transaction(self, writing: bool, kept: ExitStack | None = None) -> AbstractContextManager[Database]:
+    def transaction(self, writing: bool) -> AbstractContextManager[Database]:
         """Begin a transaction: on disk when the block ends, rolled back when the block raises. With `writing` it holds
-        the ledger's lock. Its connection is closed with the transaction, or, where an image can be attached to it, with
-        `kept`.
+        the ledger's lock.
         """
 
 

@@ -5,7 +5,7 @@ well, against programs that do not take the lock. A read sees one snapshot, and 
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -57,9 +57,6 @@ class PostgresqlDatabase:
         """Return False: a server compares no SQLite database."""
         return False
 
-    def detach(self) -> None:
-        """Do nothing: no image is attached."""
-
     def commit(self) -> None:
         """Commit the transaction to disk."""
         self.connection.execute(b"COMMIT")
@@ -95,7 +92,7 @@ class PostgresqlStore:
         return catalog.active_objects(database)
 
     @contextmanager
-    def transaction(self, writing: bool, kept: ExitStack | None = None) -> Iterator[Database]:  # noqa: ARG002
+    def transaction(self, writing: bool) -> Iterator[Database]:
         """Begin a transaction: on disk when the block ends, rolled back when the block raises."""
         with _transaction(self.address, self.busy_seconds, writing) as database:
             if writing:
