@@ -103,7 +103,7 @@ def test_any_bytes_are_a_footer_or_a_fault(footer: bytes) -> None:
         list(FooterWalk(footer).groups(range(9)))
 
 
-SCHEMA = b"\x15\x02\x19\x2c\x48\x01s\x15\x02\x00\x15\x02\x18\x01x\x00"
+SCHEMA = b"\x15\x02\x19\x2c\x48\x01s\x15\x02\x00\x15\x02\x38\x01x\x00"
 """The version, and a schema of one column of numbers."""
 
 
@@ -166,10 +166,10 @@ def varint(number: int) -> bytes:
 def test_numbers_are_those_that_their_type_holds(kind: int, bits: int) -> None:
     """Arrow cuts a number to its type, so that a greater one would be another one there."""
     for number in (0, -1, 1, (1 << bits) - 1, -(1 << bits)):
-        assert thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: None}).fields == {1: number}
+        assert thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: kind}).fields == {1: number}
     for number in (1 << bits, -(1 << bits) - 1, (1 << bits + 1) + 5):
         with pytest.raises(ValueError, match="beyond its type"):
-            thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: None})
+            thrift.parse(bytes([0x10 | kind]) + varint(number) + b"\0", {1: kind})
 
 
 @pytest.mark.parametrize("number", [0, -1, 1 << 15, (1 << 16) + 1])
@@ -177,7 +177,7 @@ def test_fields_have_numbers_of_16_bits(number: int) -> None:
     """Arrow cuts them to 16 bits, so that field 65,537 would be field 1 there."""
     field = b"\x05" + varint(number) + varint(7) + b"\0"
     with pytest.raises(ValueError, match="a number that none has"):
-        thrift.parse(field, {1: None})
+        thrift.parse(field, {1: thrift.I32})
     with pytest.raises(ValueError, match="a number that none has"):
         list(thrift.ThriftCursor(field).heads())
 
@@ -192,3 +192,29 @@ def test_a_header_with_a_number_beyond_32_bits_matches_no_pattern(at: int) -> No
     assert pages._usual_page(header(*said), 0) is not None
     said[at] = 1 << 32
     assert pages._usual_page(header(*said), 0) is None
+
+
+@pytest.mark.parametrize("kept", [thrift.I32, thrift.I64, thrift.BINARY, {}])
+def test_a_field_has_its_own_type(kept: thrift.Kept | int) -> None:
+    """Arrow passes over a field of another type, so a number that is found there would be one that it does not use."""
+    for kind in range(1, 13):
+        data = bytes([0x10 | kind]) + b"\x02" * 9 + b"\0" * 20
+        if kind == (kept if isinstance(kept, int) else thrift.STRUCT):
+            with suppress(ValueError):
+                thrift.parse(data, {1: kept})
+        else:
+            with pytest.raises(ValueError, match="another type than its own"):
+                thrift.parse(data, {1: kept})
+
+
+@pytest.mark.parametrize("between", [b"", b"\x16\x02", b"\x16\x02\x16\x08", b"\x26\x08", b"\x06\x16\x08", b"\x36\x02"])
+def test_a_pattern_overlooks_no_place_of_a_dictionary(between: bytes) -> None:
+    """Between the place of the data and the end there may be fields 10, 11 and later ones, in any form."""
+    meta = b"\x15\x0c\x19\x25\x00\x10\x19\x18\x01a\x15\x00\x16\x02\x16\x02\x16\x02\x26\x64" + between + b"\0"
+    group = b"\x19\x1c\x26\x08\x1c" + meta + b"\0\0"
+    footer = SCHEMA + b"\x29\x1c" + group + b"\0"
+    (((found,),)) = (list(FooterWalk(footer).groups({0})),)
+    (said,) = found
+    has_dictionary = between in (b"\x16\x02\x16\x08", b"\x26\x08", b"\x06\x16\x08")
+    assert said.get(parquet_footer.DICTIONARY_AT) == (4 if has_dictionary else None)
+    assert said[parquet_footer.DATA_AT] == 50

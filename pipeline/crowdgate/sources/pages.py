@@ -39,8 +39,8 @@ _DELTA_TEXTS = (6, 7)
 _GREATEST = (1 << 31) - 1
 """The greatest number in a header: Arrow cuts numbers to 32 bits."""
 HEADER: thrift.Kept = {
-    **dict.fromkeys((_KIND, _UNCOMPRESSED, _COMPRESSED)),
-    **{place: dict.fromkeys(numbers) for place, *numbers in _DETAILS.values()},
+    **dict.fromkeys((_KIND, _UNCOMPRESSED, _COMPRESSED), thrift.I32),
+    **{place: dict.fromkeys(numbers, thrift.I32) for place, *numbers in _DETAILS.values()},
 }
 """The fields of a page's header that are kept."""
 _FIXED_LENGTH = 7

@@ -15,7 +15,7 @@ from typing import Any
 
 from crowdgate.limits import LARGEST_FOOTER, MOST_CHUNKS, MOST_COLUMNS
 from crowdgate.sources.parquet_patterns import column_chunk
-from crowdgate.sources.thrift import STRUCT, Fields, ThriftCursor, number_of
+from crowdgate.sources.thrift import BINARY, I32, I64, STRUCT, Fields, Kept, ThriftCursor, number_of
 
 TAIL = 8
 """The size of a Parquet file's tail: the length of its footer and PAR1."""
@@ -25,11 +25,12 @@ PHYSICAL, LENGTH, REPETITION, NAME, CHILDREN, CONVERTED, LOGICAL = 1, 2, 3, 4, 5
 CODEC, VALUES, DATA_AT, DICTIONARY_AT = 4, 5, 9, 11
 """Field numbers in the metadata of a column of a row group."""
 _SCHEMA, _GROUPS, _COLUMNS, _META = 2, 4, 1, 3
-_ELEMENT: Fields = {
-    **dict.fromkeys((PHYSICAL, LENGTH, REPETITION, NAME, CHILDREN, CONVERTED)),
+_ELEMENT: Kept = {
+    **dict.fromkeys((PHYSICAL, LENGTH, REPETITION, CHILDREN, CONVERTED), I32),
+    NAME: BINARY,
     LOGICAL: {kind: {} for kind in range(1, 20)},
 }
-_CHUNK: Fields = {_META: dict.fromkeys((CODEC, VALUES, DATA_AT, DICTIONARY_AT))}
+_CHUNK: Kept = {_META: {CODEC: I32, VALUES: I64, DATA_AT: I64, DICTIONARY_AT: I64}}
 
 
 Columns = tuple[tuple[Fields, range], ...]

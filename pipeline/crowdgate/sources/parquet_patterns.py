@@ -36,9 +36,10 @@ def _fields(*more: bytes) -> bytes:
 @cache
 def column_chunk() -> re.Pattern[bytes]:
     """Return the pattern of a ColumnChunk: its codec, number of values, and the places of its pages."""
+    # fields 10 and 11 are not of the rest: 11 is the place of the dictionary
     lists = _heads(9, 9) + b"(?:" + b"|".join((_sized(_fields(), 12, 3), _sized(_NUMBER, 6, 4))) + b")"
     inner = _heads(12, 12) + _fields(_heads(8, 8) + _texts(16), _heads(9, 9) + b"(?:" + _sized(_NUMBER, 6, 4) + b")")
-    start = rb"\x26N\x1c\x15N\x19(?:E)\x19\x18T\x15(N)\x16(N)\x16N\x16N\x26(N)(?:\x26(N))?"
+    start = rb"\x26N\x1c\x15N\x19(?:E)\x19\x18T\x15(N)\x16(N)\x16N\x16N\x26(N)(?:\x26(N)|(?![\x10-\x2f]))"
     start = (
         start.replace(b"N", _NUMBER).replace(b"E", _sized(rb"[\x00-\x7f]", 5, 5)).replace(b"T", _texts(LONGEST_TEXT))
     )

@@ -13,22 +13,22 @@ from typing import Any, NamedTuple
 DEEPEST = 20
 MOST_ITEMS = 1 << 22
 """The most items of all lists together, other than numbers: Arrow makes an object of each."""
-MOST_FIELDS = 1 << 24
-"""The most fields of all structs together: each takes a step of the walk."""
+MOST_FIELDS = 1 << 23
+"""The most fields of all structs together, with the numbers in lists: each takes a step of the walk."""
 MOST_FIELDS_OF_STRUCT = 1 << 10
 LONGEST_NUMBER = 10
 _LAST_FIELD = (1 << 15) - 1
 """The greatest number of a field: others are cut to 16 bits by Arrow, and so name another field."""
 _BITS = {4: 15, 5: 31, 6: 63}
 """The bits of numbers by type, beside their sign: Arrow cuts a number to them."""
-STRUCT = 12
-_FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP = 2, 3, 7, 8, 9, 10, 11
+I32, I64, BINARY, STRUCT = 5, 6, 8, 12
+_FALSE, _BYTE, _DOUBLE, _LIST, _SET, _MAP = 2, 3, 7, 9, 10, 11
 """Types of fields; 4, 5 and 6 are numbers of 16, 32 and 64 bits."""
 
 Kept = Mapping[int, Any]
-"""The fields that are kept, by number: of a struct its own kept fields, of a number or a text None."""
+"""The fields that are kept, by number: of a struct its own kept fields, of a number or a text its type."""
 Fields = Mapping[int, Any]
-"""The kept fields of a struct by number: whole numbers, texts as bytes, structs; None for another type."""
+"""The kept fields of a struct by number: whole numbers, texts as bytes, structs."""
 
 
 class ParsedStruct(NamedTuple):
@@ -124,27 +124,26 @@ class ThriftCursor:
             fields[number], at = self._value(head & 0x0F, at, kept[number], depth)
         return fields, at + 1
 
-    def _value(self, kind: int, at: int, kept: Kept | None, depth: int) -> tuple[Any, int]:
-        """Return a kept field's value, and the place after it."""
-        if kept is None and 4 <= kind <= 6:
-            value, at = _number(self.data, at)
-            if value >> _BITS[kind] + 1:
-                raise ValueError("a number beyond its type")
-            return _signed(value), at
-        if kept is not None and kind == STRUCT:
+    def _value(self, kind: int, at: int, kept: Kept | int, depth: int) -> tuple[Any, int]:
+        """Return a kept field's value, and the place after it. Arrow passes over a field of another type."""
+        if kind != (kept if isinstance(kept, int) else STRUCT):
+            raise ValueError("a field of another type than its own")
+        if not isinstance(kept, int):
             _check_depth(depth)
             return self._struct(kept, at, depth + 1)
-        end = self._after(kind, at, depth)
-        if kept is not None or kind != _BINARY:
-            return None, end
-        self._check_end(end)
-        return self.data[_number(self.data, at)[1] : end], end
+        value, start = _number(self.data, at)
+        if kind == BINARY:
+            self._check_end(start + value)
+            return self.data[start : start + value], start + value
+        if value >> _BITS[kind] + 1:
+            raise ValueError("a number beyond its type")
+        return _signed(value), start
 
     def _after(self, kind: int, at: int, depth: int) -> int:
         """Return the place after a value, or one that is beyond all bytes."""
         if 4 <= kind <= 6:
             return at + 1 if self.data[at] < 0x80 else _number(self.data, at)[1]
-        if kind == _BINARY:
+        if kind == BINARY:
             size, at = _number(self.data, at)
             return at + size
         if 1 <= kind <= _FALSE:
@@ -179,6 +178,7 @@ class ThriftCursor:
         if not 4 <= kind <= 6:
             self._count(size)
             return self._after_items(size, (kind,), at, depth)
+        self._count_fields(size, 1)
         for _ in range(size):
             at = at + 1 if self.data[at] < 0x80 else _number(self.data, at)[1]
         return at
