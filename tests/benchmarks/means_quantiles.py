@@ -16,15 +16,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from math import ceil, log2
 
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.hierarchy import Level, coarser_codes
+from crowdgate.hierarchy import Level
+from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import consistent_tables
-from crowdgate.mechanisms.tables.quantiles import KnownBins, known_quantiles
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from tests.benchmarks.options import parse
 
 RHO = 0.0005
@@ -54,16 +54,13 @@ def _level(bins: int, width: int) -> Level:
 
 
 def _by_levels(levels: Sequence[Level], counts: Floats, random: np.random.Generator) -> list[int]:
-    """Return the quantiles of the finest level, by the steps of a release of tables of one group."""
+    """Return the quantiles of the finest level, by the steps of a release of tables."""
     noise = sigma(RHO / len(levels))
     true = [np.bincount(level.codes, counts) for level in levels]
     noisy = [np.rint(each + random.normal(0, noise, each.shape)).astype(np.int64) for each in true]
-    axes, spread = [{"x": level} for level in levels], [np.full(each.shape, noise**2) for each in true]
-    estimates = consistent_tables(axes, noisy, [noise**2] * len(levels)).tables[0]
-    parents = [coarser_codes(a, b).astype(np.int64) for a, b in pairwise(levels)]
-    known = KnownBins(estimates, spread[0], np.inf, spread[1:], parents)
-    found: list[int] = known_quantiles(known, [Fraction(p) for p in PROBABILITIES], Fraction(1))[0].tolist()
-    return found
+    axes, spread = [{"x": level} for level in levels], [noise**2] * len(levels)
+    values = whole_tables(axes, consistent_tables(axes, noisy, spread).tables, spread)[0].astype(np.float64)
+    return [int(quantile_bins(values, Fraction(p))) for p in PROBABILITIES]
 
 
 def by_exponential_mechanism(counts: Floats, random: np.random.Generator) -> list[int]:

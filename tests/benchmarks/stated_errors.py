@@ -32,11 +32,11 @@ from crowdgate.histogram import Column, Records, scan
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles, Sum, all_ways
 from tests.benchmarks.coverage import numpy_noise
 from tests.benchmarks.options import parse
 from tests.benchmarks.table_errors import column
-from tests.mechanisms.tables.tables import quantile_bins
 from tests.reading import file_server
 
 RELATIVE = Fraction(1, 10)

@@ -20,12 +20,12 @@ from crowdgate.mechanisms.tables.answers import QuantileAnswer, consistent_answe
 from crowdgate.mechanisms.tables.bin_groups import bin_groups
 from crowdgate.mechanisms.tables.bin_tree import tree_estimates
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Quantiles
 from crowdgate.verification.release import verify
 from tests.benchmarks.coverage import numpy_noise
 from tests.forging import Claims, reseal
 from tests.kinds.test_tables_release import path_of, run, tables_workshop
-from tests.mechanisms.tables.tables import quantile_bins
 from tests.reading import file_server
 from tests.workshop import verified
 

@@ -15,9 +15,9 @@ from crowdgate.arrays import Integers
 from crowdgate.hierarchy import Level
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.consistency import consistent_tables
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.review.check import check
 from tests.kinds.test_tables_release import POLICY, tables_workshop
-from tests.mechanisms.tables.tables import quantile_bins
 from tests.workshop import Workshop, crowdgate
 
 TABLES = POLICY[POLICY.index("    tables:") : POLICY.index("    relative_error")]
@@ -101,18 +101,6 @@ def test_quantiles_of_many_bins_are_advised_a_hierarchical_histogram(tmp_path: P
     true = np.bincount(np.random.default_rng(3).integers(20, 60, 1000), minlength=100)
     fine, both = (rank_errors(true, widths) for widths in ((1,), (1, 10)))
     assert both < fine / 2
-
-
-def test_quantiles_of_too_many_bins_for_their_noise_are_said_to_be(tmp_path: Path) -> None:
-    """Noise of 100 bins of variance v gives a balance of p = 1/2 the variance 100 v / 4."""
-    line = "{quantiles: age, level: exact, at: [0.5], histogram: hierarchical}"
-    workshop = with_tables(tmp_path / "w", line, delta="0.01", noise="laplace")
-    assert advised(workshop) == []
-    workshop.edit(workshop.budget, "people: 1000", "people: 10")
-    (words,) = advised(workshop)
-    assert re.search(r"too many for this budget: noise moves a median by about [1-9][0-9] % of the rows", words)
-    workshop.edit(workshop.policy, "level: exact", "level: 50 years")
-    assert advised(workshop) == []
 
 
 def rank_errors(true: Integers, widths: Sequence[int], draws: int = 40) -> float:

@@ -271,7 +271,7 @@ TABLES: dict[str, tuple[str, Callable[[Rows], Rows], str]] = {
         BOTH, lambda rows: [{**rows[0], "error": 0.9 * rows[0]["error"]}, *rows[1:]], "error of a count does not",
     ),
     "another code": (WARDS, lambda rows: [{**rows[0], "flag": "withheld"}, *rows[1:]], "column `flag`"),
-    "another code of a bin": (QUANTILES, lambda rows: [{**rows[0], "flag": "few_rows"}, *rows[1:]], "column `flag`"),
+    "another code of a bin": (QUANTILES, lambda rows: [{**rows[0], "flag": "no_rows"}, *rows[1:]], "column `flag`"),
     "a quantile without an error": (QUANTILES, lambda rows: [{**rows[0], "error": None}, *rows[1:]], "has no error"),
     "another number of all tables": (
         "all-tables", lambda rows: [{**rows[0], "value": rows[0]["value"] + 1}, *rows[1:]], "all-tables",

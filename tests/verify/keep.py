@@ -34,7 +34,6 @@ KINDS: dict[str, Callable[[Path], Workshop]] = {
     "tables_by_groups": lambda root: tables_workshop(root, **GROUPED),
     "tables_by_other_groups": tables_workshop,
     "tables_by_some_cells": tables_workshop,
-    "tables_by_group_shapes": lambda root: tables_workshop(root, **GROUPED),
 }
 BY_SHARES = tuple(name for name in KINDS if name.endswith("by_shares"))
 

@@ -144,10 +144,10 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     def notes(self, mechanism: M) -> list[str]:
         """Sentences about the mechanism for `check` and `plan`; may be empty."""
 
-    def smaller_errors(self, mechanism: M, people: int) -> Iterator[tuple[str, str]]:
-        """Settings with which a release of the same guarantee, of at most so many people, has smaller errors: for each
-        the key of the mechanism that it is about, and a clause; none unless a kind knows some."""
-        del mechanism, people
+    def smaller_errors(self, mechanism: M) -> Iterator[tuple[str, str]]:
+        """Settings with which a release of the same guarantee has smaller errors: for each the key of the mechanism
+        that it is about, and a clause; none unless a kind knows some."""
+        del mechanism
         return iter(())
 
     def release_seconds(self, rows: int, cells: int) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdgate.arrays import Floats, Integers
+from crowdgate.arrays import Floats
 from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
 from crowdgate.domain import Domain, categories, numbers
 from crowdgate.guarantee import Part
@@ -99,12 +99,3 @@ def margin(axes: Axes, table: Floats, margin_axes: Axes) -> Floats:
     size = prod(len(level) for level in margin_axes.values())
     out: Floats = np.bincount(consistency.cells_of(axes, margin_axes), table.reshape(-1), size).astype(np.float64)
     return out
-
-
-def quantile_bins(histogram: Floats, probability: Fraction) -> Integers:
-    """Return the bin along the last axis where the true counts, none below 0, reach `probability` of all; -1 where
-    there are none."""
-    cumulated = np.cumsum(histogram, axis=-1)
-    total = cumulated[..., -1]
-    reached: Integers = (cumulated >= float(probability) * total[..., None]).argmax(axis=-1).astype(np.int64)
-    return np.where(total <= 0, -1, reached)

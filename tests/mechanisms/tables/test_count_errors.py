@@ -12,9 +12,10 @@ from crowdgate.mechanisms.tables import posterior as posteriors
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors
 from crowdgate.mechanisms.tables.posterior import expected_counts, posterior
+from crowdgate.mechanisms.tables.quantiles import quantile_bins
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles
 from tests.benchmarks.coverage import Case, numpy_noise
-from tests.mechanisms.tables.tables import cells_of, counted, plan, quantile_bins
+from tests.mechanisms.tables.tables import cells_of, counted, plan
 from tests.mechanisms.tables.test_coverage import ITEMS
 
 DRAWS, SEED = 60, 20301102

@@ -15,7 +15,7 @@ from crowdgate.arrays import Integers
 from crowdgate.mechanisms.tables.accuracy import consistent_cells
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables
-from crowdgate.mechanisms.tables.quantiles import quantile_limits
+from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Mean, Quantiles, Sum
 from crowdgate.noise import NoiseSource
 from tests.examples import examples
@@ -134,6 +134,19 @@ def test_a_mean_stays_within_its_bounds() -> None:
     mechanism = plan([Mean("hours")])
     (mean,) = map(cells_of, raw_answers(mechanism, (np.array(50_000), np.array(3000)), TENTH))
     assert mean.value == mean.upper == 4
+
+
+@settings(max_examples=examples(60), deadline=None, derandomize=True)
+@given(counts=st.lists(st.integers(-3, 40), min_size=1, max_size=12), share=st.integers(1, 19))
+def test_a_quantile_is_the_first_bin_that_reaches_its_share(counts: list[int], share: int) -> None:
+    p = Fraction(share, 20)
+    found = quantile_bins(np.array(counts, dtype=float), p)
+    positive = [max(0, count) for count in counts]
+    if not sum(positive):
+        assert found == -1
+        return
+    reached = [i for i in range(len(counts)) if sum(positive[: i + 1]) >= p * sum(positive)]
+    assert found == reached[0] or sum(positive[: found + 1]) == pytest.approx(float(p * sum(positive)))
 
 
 @settings(max_examples=examples(60), deadline=None, derandomize=True)

@@ -13,7 +13,7 @@ from crowdgate.formats import Format
 from crowdgate.formats.byte_compare import Writer
 from crowdgate.hierarchy import Level
 from crowdgate.kind.kind import Formats
-from crowdgate.kinds.tables.flags import FLAG_COLUMNS, FLAGS_FILE, flags, number_flags, quantile_flags
+from crowdgate.kinds.tables.flags import FLAG_COLUMNS, FLAGS, FLAGS_FILE, number_flags, quantile_flags
 from crowdgate.kinds.tables.manifest_fields import TableFields, TablesManifest
 from crowdgate.kinds.tables.one_table import ALL_TABLES, one_table
 from crowdgate.kinds.tables.released_files import PublishedTables
@@ -59,7 +59,7 @@ def _files_with_errors(said: TablesManifest, held: PublishedTables, formats: For
     together = one_table(said, held)
     return {
         **{f"{ALL_TABLES}.{end}": _writer(together, form) for end, form in formats.items()},
-        FLAGS_FILE: lambda into: write_lines(into, FLAG_COLUMNS, flags(said.mechanism.errors).items()),
+        FLAGS_FILE: lambda into: write_lines(into, FLAG_COLUMNS, FLAGS.items()),
     }
 
 

@@ -7,30 +7,19 @@ import pyarrow as pa
 
 from crowdgate.arrays import Bools, Floats
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
-from crowdgate.mechanisms.tables.error_methods import BY_GROUP_SHAPES, LATEST_METHOD, ErrorMethod
 
 FLAGS_FILE = "flags.csv"
 FLAG_COLUMNS = ("flag", "meaning")
-GIVEN, ZERO, FEW_ROWS, WITHHELD = "given", "zero", "few_rows", "withheld"
-NO_ROWS = "no_rows"
-"""The code of quantiles that earlier releases leave empty: their noisy counts add up to nothing."""
+GIVEN, ZERO, FEW_ROWS, NO_ROWS, WITHHELD = "given", "zero", "few_rows", "no_rows", "withheld"
 FLAGS: Mapping[str, str] = {
     GIVEN: "The number is given.",
     ZERO: "The count is given as 0, because its estimate is near 0 or below. It does not mean that nobody is there.",
-    FEW_ROWS: "Empty: the noisy number of rows of this mean or quantile is within 3 of its errors of 0, so it is"
-    " unknown. It does not mean that nobody is there.",
-    WITHHELD: "Empty: the number is not trustworthy, and this release leaves such numbers empty.",
-}
-"""The meaning of each code in the column `flag`."""
-EARLIER_FLAGS: Mapping[str, str] = {
-    GIVEN: FLAGS[GIVEN],
-    ZERO: FLAGS[ZERO],
     FEW_ROWS: "Empty: the noisy number of rows of this mean is within 3 of its errors of 0, so the mean is unknown."
     " It does not mean that nobody is there.",
     NO_ROWS: "Empty: the noisy counts of this quantile add up to nothing. It does not mean that nobody is there.",
-    WITHHELD: FLAGS[WITHHELD],
+    WITHHELD: "Empty: the number is not trustworthy, and this release leaves such numbers empty.",
 }
-"""The meanings in releases of earlier methods of errors, which give quantiles of groups of few rows."""
+"""The meaning of each code in the column `flag`."""
 
 
 def number_flags(value: Floats, parts: Mapping[str, Floats], *, consistent: bool) -> pa.Array:
@@ -42,11 +31,6 @@ def number_flags(value: Floats, parts: Mapping[str, Floats], *, consistent: bool
     return pa.array(np.where(empty, why, np.where(consistent & (value == 0), ZERO, GIVEN)).tolist(), pa.string())
 
 
-def flags(method: ErrorMethod | None) -> Mapping[str, str]:
-    """Return the meaning of each code in a release whose errors are computed by this method."""
-    return FLAGS if method in BY_GROUP_SHAPES else EARLIER_FLAGS
-
-
-def quantile_flags(known: Bools, method: ErrorMethod | None = LATEST_METHOD) -> pa.Array:
+def quantile_flags(known: Bools) -> pa.Array:
     """Return the flag of each quantile; `known` is False where no bin is given."""
-    return pa.array(np.where(known, GIVEN, FEW_ROWS if method in BY_GROUP_SHAPES else NO_ROWS).tolist(), pa.string())
+    return pa.array(np.where(known, GIVEN, NO_ROWS).tolist(), pa.string())

@@ -58,10 +58,10 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
 
         return divergences(mechanism, budget)
 
-    def smaller_errors(self, mechanism: TablesPlan, people: int) -> Iterator[tuple[str, str]]:
+    def smaller_errors(self, mechanism: TablesPlan) -> Iterator[tuple[str, str]]:
         from crowdgate.kinds.tables.smaller_errors import smaller_errors
 
-        return smaller_errors(mechanism, people)
+        return smaller_errors(mechanism)
 
     def numeric_columns(self, mechanism: TablesPlan) -> frozenset[str]:
         from crowdgate.mechanisms.tables.workload import numeric_columns

@@ -35,7 +35,7 @@ class TablesMechanism(NoiseFields, MechanismFields):
     """True if tables are also published as drawn, before consistency."""
     errors: ErrorMethod | None = None
     """Tables state the error of each published value, and a code for each cell. Errors of counts and means are
-    computed by this method; "by group shapes" is the present one. Absent: earlier releases state standard errors of the
+    computed by this method; "by some cells" is the present one. Absent: earlier releases state standard errors of the
     noise."""
 
     def law(self, at: int) -> Law:

@@ -2,12 +2,12 @@
 
 from crowdgate.domain import number_label
 from crowdgate.kind.kind import KindPage
-from crowdgate.kinds.tables.flags import flags
+from crowdgate.kinds.tables.flags import FLAGS
 from crowdgate.kinds.tables.manifest_fields import NumbersFields, TableFields, TablesManifest
 from crowdgate.kinds.tables.plan import workload_sentence
 from crowdgate.kinds.tables.released_files import PublishedTables
 from crowdgate.kinds.tables.standard_errors import counts_plan
-from crowdgate.mechanisms.tables.error_methods import BY_GROUP_SHAPES, FIRST_METHOD
+from crowdgate.mechanisms.tables.error_methods import FIRST_METHOD
 from crowdgate.number_text import decimal
 from crowdgate.publish.levels import domains_of
 
@@ -65,13 +65,12 @@ def page(said: TablesManifest, held: PublishedTables) -> KindPage:
         "suppress": mechanism.suppress,
         "raw": mechanism.raw,
         "residuals": mechanism.residuals is not None,
-        "flags": [{"flag": flag, "meaning": meaning} for flag, meaning in flags(mechanism.errors).items()],
+        "flags": [{"flag": flag, "meaning": meaning} for flag, meaning in FLAGS.items()],
         "workload": [words],
         "numbers": [{"file": each.file, "words": words} for each in tables if (words := estimand(each))],
         "means": any(each.kind == "mean" for each in tables),
         "quantiles": any(each.kind == "quantiles" for each in tables),
         "grouped": any(each.kind == "quantiles" and len(each.queries) > 1 for each in tables),
-        "shapes": mechanism.errors in BY_GROUP_SHAPES,
         "agree": _agree(said, held) if any(each.kind == "count" for each in tables) else None,
         "width": None if mechanism.width is None else f"{float(mechanism.width):g}",
         "used": "the numbers",

@@ -211,11 +211,9 @@ def count_error_problems(
             yield "an error of a count does not follow from the published counts"
 
 
-def quantile_problems(
-    table: pa.Table, stated: TableFields, domains: ReleasedDomains, method: ErrorMethod | None
-) -> Iterator[str]:
+def quantile_problems(table: pa.Table, stated: TableFields, domains: ReleasedDomains) -> Iterator[str]:
     """Yield the problems of quantiles: bins not of the stated level, not in the order lower, bin, upper, or falling
-    while the probability rises; and codes that the release's method of errors does not give them."""
+    while the probability rises."""
     assert stated.column is not None, "quantiles state their column"
     assert stated.level is not None, "quantiles state their level"
     assert stated.at is not None, "quantiles state their probabilities"
@@ -232,7 +230,7 @@ def quantile_problems(
         error = _floats(table, "error").reshape(bin_.shape)
         if (np.isnan(error) != empty).any() or not ((error[~empty] >= 0) & (error[~empty] < len(labels))).all():
             yield "a quantile has no error, or one of more bins than there are"
-        if table["flag"].to_pylist() != quantile_flags(~empty.reshape(-1), method).to_pylist():
+        if table["flag"].to_pylist() != quantile_flags(~empty.reshape(-1)).to_pylist():
             yield "a code in the column `flag` does not follow from the bin beside it"
     if not ((low <= bin_) & (bin_ <= high)).all() or (empty != (low < 0)).any() or (empty != (high < 0)).any():
         yield "a quantile lies outside its interval"

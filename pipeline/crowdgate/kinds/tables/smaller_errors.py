@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from math import ceil, sqrt
+from math import sqrt
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from crowdgate.accounting.numbers import down
 from crowdgate.accounting.tables_plan import tables_budget
 from crowdgate.guarantee import Part
-from crowdgate.hierarchy import coarser_codes
-from crowdgate.mechanisms.tables.bin_tree import tree_estimates
 from crowdgate.mechanisms.tables.dp_tables import DpTables, divided, expected_noise
 from crowdgate.mechanisms.tables.joint_cost import noise_law
 from crowdgate.mechanisms.tables.workload import Quantiles
@@ -33,8 +28,6 @@ LARGEST_GROWTH = 1.1
 MANY_BINS = 40
 """The number of bins from which a hierarchical histogram is advised. In tries with 40 to 200 bins quantiles of normal
 and skewed numbers became 1.2 to 10 times as accurate, those of evenly spread ones .9 to 3 times."""
-MOST_MOVED = 0.1
-"""The greatest standard error of a median, in parts of a group's rows, at which `check` does not object: a decile."""
 COARSER = 4
 """The least number of bins of quantiles to each bin of a table that supports them."""
 
@@ -75,10 +68,9 @@ class _NoisyTables:
         return [row.consistent_error or row.error for row in self.rows] + [row.error for row in self.rows if raw]
 
 
-def smaller_errors(planned: TablesPlan, people: int) -> Iterator[tuple[str, str]]:
+def smaller_errors(planned: TablesPlan) -> Iterator[tuple[str, str]]:
     """Yield the key of a setting and a clause on it: for the settings with the least errors, if these are at most
-    WORTH_SAYING times the policy's own and those of no table grow clearly, and for quantiles of many bins, or of too
-    many for their noise in a table of so many `people`.
+    WORTH_SAYING times the policy's own and those of no table grow clearly, and for quantiles of many bins.
     """
     own = _NoisyTables.of(planned.mechanism)
     others = [(key, words, _NoisyTables.of(other)) for key, words, other in _others(planned)]
@@ -90,7 +82,6 @@ def smaller_errors(planned: TablesPlan, people: int) -> Iterator[tuple[str, str]
             yield key, f"{errors} are {factor} times those with {words}, at the same guarantee"
             break
     yield from (("tables", words) for words in _hierarchical_histograms(planned.mechanism))
-    yield from (("tables", words) for words in _too_many_bins(planned.mechanism, people))
 
 
 def _hierarchical_histograms(mechanism: DpTables) -> Iterator[str]:
@@ -105,25 +96,6 @@ def _hierarchical_histograms(mechanism: DpTables) -> Iterator[str]:
         if not any(_supports(table, levels, item.column, most) for table in counts):
             bins = f"{item.name} have {len(levels[item.column])} bins, whose noise adds up"
             yield f"{bins}: `histogram: hierarchical` in their line makes them more accurate"
-
-
-def _too_many_bins(mechanism: DpTables, people: int) -> Iterator[str]:
-    """Yield a clause for each item of quantiles whose noise moves them by more than `MOST_MOVED` of a group's rows,
-    if people divide evenly among groups."""
-    for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
-        if not isinstance(item, Quantiles):
-            continue
-        levels = [mechanism.queries[at].levels[item.column] for at in own]
-        groups = mechanism.queries[own[0]].query.cells // len(levels[0])
-        spread = [np.full(len(level), mechanism.laws[at].variance) for at, level in zip(own, levels, strict=True)]
-        parents = [coarser_codes(*pair).astype(np.int64) for pair in pairwise(levels)]
-        noise = tree_estimates(spread, spread, parents).balance_variance(0.5).max()
-        moved = sqrt(noise) / (people * float(mechanism.beta) / groups)
-        if moved > MOST_MOVED:
-            where = f"{len(levels[0])} bins in each of {groups} groups" if groups > 1 else f"{len(levels[0])} bins"
-            words = f"{item.name} have {where}, too many for this budget: noise moves a median by about"
-            advice = "state a coarser level or fewer groups, or give the line a larger share"
-            yield f"{words} {ceil(100 * moved)} % of the rows of a group of average size, or more; {advice}"
 
 
 def _supports(table: Axes, levels: Axes, column: str, most: float) -> bool:

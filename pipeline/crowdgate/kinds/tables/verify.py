@@ -265,7 +265,7 @@ def _table_problems(
     if not domains.complete(found, table.levels, table.probabilities):
         yield "its lines are not all combinations of its columns' values, in order"
     elif table.kind == "quantiles":
-        yield from quantile_problems(found, table, domains, said.mechanism.errors)
+        yield from quantile_problems(found, table, domains)
     else:
         yield from cell_problems(found, said.mechanism)
         if table.kind == "mean" and said.format > 1:

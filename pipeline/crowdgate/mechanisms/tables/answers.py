@@ -18,10 +18,10 @@ from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estima
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import consistent_tables
-from crowdgate.mechanisms.tables.count_errors import PublishedCounts, bin_variances, count_errors
+from crowdgate.mechanisms.tables.count_errors import BinPosterior, PublishedCounts, bin_posteriors, count_errors
 from crowdgate.mechanisms.tables.hierarchical_quantiles import hierarchical_bins
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.mechanisms.tables.quantiles import KnownBins, known_quantiles, quantile_limits, with_limits
+from crowdgate.mechanisms.tables.quantiles import KnownBins, quantile_bins, quantile_errors, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles
 
 if TYPE_CHECKING:
@@ -120,17 +120,21 @@ def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> d
     if not columns:
         return {}
     places = list(counts)
-    found = bin_variances(list(counts.values()), {places.index(at): column for at, column in columns.items()})
-    estimates = {at: counts[places[at]].estimates for at in found}
-    return {
-        places[at]: KnownBins(estimates[at], each.each.reshape(estimates[at].shape), each.total)
-        for at, each in found.items()
-    }
+    found = bin_posteriors(list(counts.values()), {places.index(at): column for at, column in columns.items()})
+    return {places[at]: _known(counts[places[at]], each) for at, each in found.items()}
 
 
 def _drawn(mechanism: DpTables, at: int, noisy: Integers) -> KnownBins:
     """Return what is known of counts as drawn."""
-    return KnownBins(noisy.astype(np.float64), np.full(noisy.shape, mechanism.laws[at].variance), np.inf)
+    values, spread = noisy.astype(np.float64), np.full(noisy.shape, mechanism.laws[at].variance)
+    return KnownBins(values, spread, values, values, spread, np.inf)
+
+
+def _known(counts: PublishedCounts, found: BinPosterior) -> KnownBins:
+    values, shape = counts.values.astype(np.float64), counts.values.shape
+    squares = np.square(values - found.mean.reshape(shape)) + found.variance.reshape(shape)
+    means, spread = found.mean.reshape(shape), found.spread.reshape(shape)
+    return KnownBins(values, squares, means, counts.estimates, spread, found.total)
 
 
 def _consistent(mechanism: DpTables, counts: Mapping[int, PublishedCounts], relative: Fraction) -> dict[int, Cells]:
@@ -200,14 +204,18 @@ def _hierarchical(
 def _quantiles(
     mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
 ) -> QuantileAnswer:
-    """Return the bins of the quantiles and their errors by what is `known` of the counts, and their 95 % limits by the
-    counts as drawn (`noisy`), widened to contain the bins."""
+    """Return the bins of the quantiles by the published counts, their 95 % limits by the counts as drawn (`noisy`),
+    widened to contain the bins, and their errors by what is `known` of the counts."""
     levels, law = mechanism.queries[own[0]].levels, mechanism.laws[own[0]]
-    mine, beta = _of_column(known, levels, item.column), mechanism.budget.beta
+    mine, found = _of_column(known, levels, item.column), []
     drawn = _bins_last(noisy[own[0]], levels, item.column)
-    limits = [quantile_limits(drawn, p, law, beta) for p in item.probabilities]
-    found = with_limits(*known_quantiles(mine, item.probabilities, beta), limits)
-    return QuantileAnswer(item, _others(levels, item), levels[item.column], *found)
+    for p in item.probabilities:
+        bins = quantile_bins(mine.values, p)
+        low, high = quantile_limits(drawn, p, law, mechanism.budget.beta)
+        errors = quantile_errors(mine, bins, p, mechanism.budget.beta)
+        found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors))
+    bins, low, high, errors = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
+    return QuantileAnswer(item, _others(levels, item), levels[item.column], bins, low, high, errors)
 
 
 def _others(levels: Mapping[str, Level], item: Quantiles) -> dict[str, Level]:
@@ -216,7 +224,7 @@ def _others(levels: Mapping[str, Level], item: Quantiles) -> dict[str, Level]:
 
 def _of_column(known: KnownBins, levels: Mapping[str, Level], column: str) -> KnownBins:
     """Return what is known of a table's cells with the column's bins along the last axis."""
-    names = "estimates", "variances"
+    names = "values", "squares", "means", "estimates", "spread"
     return replace(known, **{name: _bins_last(getattr(known, name), levels, column) for name in names})
 
 

@@ -1,8 +1,7 @@
 """Quantiles from a hierarchical histogram: bins counted each by itself, in groups, and in groups of these.
 
-The bins are those that all counts make likely (`known_quantiles`). Limits are those of balances (`quantiles`) of the
-least-squares estimates from the histogram and its groups alone: weighted sums of noise, so the width of all such sums
-holds (`noise_sums`).
+The bins are those of the published counts. Limits are those of balances (`quantiles`) of the least-squares estimates
+from the histogram and its groups alone: weighted sums of noise, so the width of all such sums holds (`noise_sums`).
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from crowdgate.mechanisms.tables.bin_tree import TreeEstimates, tree_estimates
 from crowdgate.mechanisms.tables.quantiles import (
     KnownBins,
     balance_limits,
-    known_quantiles,
+    quantile_bins,
+    quantile_errors,
     sampled_half_width,
-    with_limits,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ Bins = tuple["Integers", "Integers", "Integers", "Floats"]
 def hierarchical_bins(
     mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
 ) -> Bins:
-    """Return the bins of the quantiles, their 95 % limits and their errors, along a last axis
+    """Return the bins of the quantiles by the published counts, their 95 % limits and their errors, along a last axis
     of probabilities. `own` are the queries' places in `noisy`, finest first; `known` is without groups of bins."""
     levels = [mechanism.queries[at].levels[item.column] for at in own]
     axis = list(mechanism.queries[own[0]].levels).index(item.column)
@@ -46,8 +45,9 @@ def hierarchical_bins(
                for a, b, each in zip(levels, levels[1:], drawn, strict=False)]  # fmt: skip
     unbiased, width = tree_estimates(drawn, spread, parents), float(mechanism.width or 0)
     grouped = replace(known, groups=spread[1:], parents=parents)
-    limits = [_limits(unbiased, p, mechanism.beta, width) for p in item.probabilities]
-    return with_limits(*known_quantiles(grouped, item.probabilities, mechanism.beta), limits)
+    parts = [_quantile(grouped, unbiased, p, mechanism.beta, width) for p in item.probabilities]
+    bins, low, high, errors = (np.stack(each, axis=-1) for each in zip(*parts, strict=True))
+    return bins, low, high, errors
 
 
 def _along_last(counts: Array, axis: int, level: Level) -> Floats:
@@ -56,11 +56,13 @@ def _along_last(counts: Array, axis: int, level: Level) -> Floats:
     return np.moveaxis(np.asarray(counts, dtype=np.float64), axis, -1)[..., :last]
 
 
-def _limits(unbiased: TreeEstimates, p: Fraction, beta: Fraction, width: float) -> tuple[Integers, Integers]:
-    share = float(p)
+def _quantile(known: KnownBins, unbiased: TreeEstimates, p: Fraction, beta: Fraction, width: float) -> Bins:
+    bins, share = quantile_bins(known.values, p), float(p)
     rows = np.maximum(unbiased.counts.sum(axis=-1, keepdims=True), 0) + width * np.sqrt(unbiased.total_variance)
     noise = unbiased.balance_variance(share)
-    return balance_limits(_balance(unbiased, share), sampled_half_width(width * np.sqrt(noise), rows, p, beta))
+    low, high = balance_limits(_balance(unbiased, share), sampled_half_width(width * np.sqrt(noise), rows, p, beta))
+    errors = quantile_errors(known, bins, p, beta)
+    return bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors
 
 
 def _balance(found: TreeEstimates, share: float) -> Floats:

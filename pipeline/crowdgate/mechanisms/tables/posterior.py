@@ -15,13 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from crowdgate.arrays import Floats, Integers
-from crowdgate.mechanisms.tables.error_methods import (
-    BY_OTHER_CELLS,
-    BY_SOME_CELLS,
-    FIRST_METHOD,
-    LATEST_METHOD,
-    ErrorMethod,
-)
+from crowdgate.mechanisms.tables.error_methods import BY_OTHER_CELLS, FIRST_METHOD, LATEST_METHOD, ErrorMethod
 from crowdgate.system import lazy_libraries
 
 _LOWEST, _HIGHEST, _RATIO = -4, 3, 4.0
@@ -62,7 +56,7 @@ def posterior(
     deviation = np.sqrt(variance)
     u = np.maximum(estimates.reshape(-1), -_FARTHEST * deviation)
     intervals, groups = _intervals(u, deviation, method), _groups(values, deviation)
-    if method in BY_SOME_CELLS:
+    if method == LATEST_METHOD:
         return _by_some_cells(u, deviation, intervals, groups)
     likelihoods, means, squares = _components(u, deviation, *intervals)
     return _moments(_shares(likelihoods, groups, by_others=method in BY_OTHER_CELLS), means, squares)

@@ -492,7 +492,7 @@ def _larger_errors(judged: ReviewedPolicy) -> Iterator[Objection]:
     and in a series the noise also decides how many releases are paid, so there is none to the noise."""
     bundle = judged.plan.bundle
     composes = bundle.budget.spec.lifetime is not None or bundle.policy.spec.series is not None
-    for key, words in kind_of(bundle).smaller_errors(judged.plan.protection.mechanism, bundle.budget.spec.people):
+    for key, words in kind_of(bundle).smaller_errors(judged.plan.protection.mechanism):
         if not (composes and key == "noise"):
             yield *_policy(judged, "mechanism", key), words
 

@@ -128,9 +128,8 @@ def create_policy(root: Path, wanted: NewPolicyRequest) -> NewPolicy:
 def _wants_laplace(plan: Plan) -> bool:
     """Return whether Laplace noise makes the errors of a new policy clearly smaller. In Renyi divergences Gaussian
     noise pays for more releases."""
-    budget = plan.bundle.budget.spec
-    found = kind_of(plan.bundle).smaller_errors(plan.protection.mechanism, budget.people)
-    return budget.lifetime is None and any("noise: laplace" in words for _, words in found)
+    found = kind_of(plan.bundle).smaller_errors(plan.protection.mechanism)
+    return plan.bundle.budget.spec.lifetime is None and any("noise: laplace" in words for _, words in found)
 
 
 def _values(root: Path, wanted: NewPolicyRequest, contract: Contract, budget: BudgetSpec | None) -> dict[str, Any]:
