@@ -156,7 +156,7 @@ class Dictionary:
         headings = (
             f"headings used: {used}; ignored: {ignored}{lost}{lists}"
             if self.used
-            else "read as a block of lines for each variable"
+            else "read as a block of lines for each variable, not as a table"
         )
         return f"{read}{headings}"
 
