@@ -173,10 +173,16 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
 def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> DraftSource:
     """Return a table's description with what a syntax file says of its columns, and the order of its days."""
     merged = with_codebook(table, path, found.columns, headings=found.note)
-    if table.format != "csv" or not found.order or "dayForm" in merged.settings:
+    if table.format != "csv" or not found.order or merged.settings.get("dayForm", _FORM_OF_DAYS) != _FORM_OF_DAYS:
         return merged
-    forms = [each for each in (ISO, *DAYS) if each.startswith({"D": "DD", "M": "MM", "Y": "YYYY"}[found.order[0]])]
-    words = f"the form of days in the table: {', '.join(forms)}"
+    orders = {"DMY": "DD", "MDY": "MM", "YMD": "YYYY"}
+    forms = [each for each in (ISO, *DAYS) if each.startswith(orders.get(found.order, ""))]
+    none = (
+        ""
+        if found.order in orders
+        else f"; {path.name} reads {found.order}, which is none of them, so write the days anew in one"
+    )
+    words = f"the form of days in the table: {', '.join(forms)}{none}"
     return replace(merged, settings={**merged.settings, "dayForm": change(words)})
 
 
