@@ -43,6 +43,11 @@ _COUNTED = {
 }  # fmt: skip
 """The subjects of facts that a note counts, column by column."""
 _OF_LISTS = (Subject.CODES, Subject.UNREAD_LIST)
+_READ = {
+    r"values?\b|labels?\b|formats?\b": "a list is read if it has codes or ranges of numbers, each with a label",
+    r"\bif\b|a condition|replace|recode": "a condition is read if it lists values or sets codes to missing",
+}
+"""What is read of statements, by the words that begin those which were not understood."""
 _NO_CELL = re.compile(r"\.[A-Z]?")
 """An empty cell in Stata and SAS. Stata writes its other missing values, `.a` to `.z`, into files of text."""
 _EXTENDED = re.compile(r"\.[a-z]")
@@ -111,7 +116,9 @@ def _note(facts: Sequence[SyntaxFact], used: Sequence[SyntaxFact], table: Sequen
     missed |= {each.line: _command(each) for each in others}
     lines = [f"{line}{command}" for line, command in sorted(missed.items())]
     listed = ", ".join(lines[:MOST_LINES]) + (", ..." if len(lines) > MOST_LINES else "")
-    words += [f"lines not understood, by number: {listed}"] if lines else []
+    commands = " ".join(missed.values())
+    why = ", ".join(text for words, text in _READ.items() if re.search(words, commands, re.IGNORECASE))
+    words += [": ".join(filter(None, ["lines not understood, by number", listed, why]))] if lines else []
     keys = [columns_of(each.names, table) for each in facts if each.subject is Subject.KEY]
     words += [several_rows(each) for each in keys if len(each) > 1]
     return "; ".join(words)
