@@ -63,7 +63,7 @@ def test_blocks_of_a_text_become_domains_without_their_counts(tmp_path: Path) ->
     (tmp_path / "t.csv").write_text("tenure_h,trips\n")
     source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.txt")
     assert source.note.startswith(
-        "read as a block of lines for each variable; columns whose values or range it states: 2;"
+        "read as a block of lines for each variable, not as a table; columns whose values or range it states: 2;"
     )
     assert [each.description for each in source.columns] == ["Tenure of the dwelling", "Number of trips in a week"]
 

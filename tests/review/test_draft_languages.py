@@ -364,17 +364,20 @@ def test_measured_numbers_of_a_ddi_codebook_have_decimals_unless_it_says_otherwi
 
 
 def test_domains_are_added_to_those_that_need_no_decision(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Columns whose domain would be left to decide get one only if they are named."""
-    table = write_csv(tmp_path / "t.csv", ["sex", "ward", "income", "hours"])
-    book = write_csv(tmp_path / "b.csv", ["Name", "Values"], ["sex", "1=a; 2=b"], ["ward", "x; y"])
+    """Columns whose whole domain would be left to decide get one only if they are named; others lose none."""
+    table = write_csv(tmp_path / "t.csv", ["sex", "ward", "income", "height", "hours"])
+    rows = ["sex", "", "1=a; 2=b"], ["ward", "", "x; y"], ["height", "numeric", "0 to 90"]
+    book = write_csv(tmp_path / "b.csv", ["Name", "Type", "Values"], *rows)
     command = ["contract", "draft", table, "--header-line", "--codebook", book]
     assert crowdgate(*command, "--domains", "hours") == 0
     text = capsys.readouterr().out
-    names = {each: text[text.index(f"name: {each}") :].partition("\n      - ")[0] for each in ("sex", "ward", "income")}
-    assert (
-        "--domains A,B drafts one for A and B, and names those with CHANGE too, which else lose theirs. By hand" in text
-    )
-    assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward"]
+    names = {
+        each: text[text.index(f"name: {each}") :].partition("\n      - ")[0]
+        for each in ("sex", "ward", "income", "height")
+    }
+    assert "A and B; name there, too, each column whose whole domain is CHANGE, or it gets none. By hand" in text
+    assert [each for each, part in names.items() if "property: domain" in part] == ["sex", "ward", "height"]
+    assert 'precision: "CHANGE (' in names["height"]
     assert "property: domain" in text[text.index("name: hours") :]
 
 

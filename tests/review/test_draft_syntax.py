@@ -300,4 +300,4 @@ def test_columns_of_a_data_list_have_types_and_open_ranges_are_missing(tmp_path:
 
 def test_a_line_that_is_not_understood_is_named_with_its_command(tmp_path: Path) -> None:
     source, _ = drafted(tmp_path, ".sps", "VALUE LABELS q1 1 'Low' 2.\nFORMATS q2 (COMMA8).\nVARIABLE LABELS q1 'Q'.\n")
-    assert "lines not understood, by number: 1 (VALUE LABELS)" in source.note
+    assert "lines not understood, by number: 1 (VALUE LABELS): a list is read if it has codes" in source.note

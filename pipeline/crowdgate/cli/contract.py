@@ -45,8 +45,8 @@ def draft(
         typer.Option(
             "--domains",
             metavar="A,B,C",
-            help="Columns that get a domain, besides those that need no decision. By default also those whose name "
-            "tells their role; name these again.",
+            help="Columns that get a domain, besides those whose values or range something states. By default "
+            "also those whose name tells their role: name these again.",
         ),
     ] = None,
     header_line: Annotated[

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from crowdgate.review.syntax.conditions import comparison, condition
 from crowdgate.review.syntax.facts import Subject, SyntaxFact, code_text, is_code, unread_condition, words_of
+from crowdgate.review.syntax.sas_input import DAYS, sas_input
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
 _LANGUAGE = Language(
@@ -15,7 +16,6 @@ _LANGUAGE = Language(
     ),
     re.compile(r"\s*%?\*[^;]*(?:;|\Z)|\s+|(?i:(?:data)?lines4?|cards4?)\s*;(?:(?!\n[ \t]*;)[\s\S])*(?:\n[^\n]*|\Z)"),
 )
-_DAYS = re.compile(r"(?:DATE|DDMMYY|MMDDYY|YYMMDD|E8601DA|B8601DA|JULIAN|WEEKDATE|WORDDATE)\w?\d*\.", re.IGNORECASE)
 _STANDARD = re.compile(
     r"(?:BEST|COMMAX?|DOLLARX?|EUROX?|PERCENTN?|NUMX|F|Z|D|E|\$CHAR|\$|\$F)?(\d*)\.(\d*)", re.IGNORECASE
 )
@@ -37,6 +37,8 @@ def sas_facts(text: str) -> Iterator[SyntaxFact]:
             yield from _labels(each, each.tokens[1:])
         elif first.is_("format"):
             yield from _used_formats(each, each.tokens[1:])
+        elif first.is_("input"):
+            yield from sas_input(each)
         elif first.is_("attrib"):
             yield from _attributes(each, each.tokens[1:])
         elif first.is_("if"):
@@ -89,10 +91,16 @@ def _entries(tokens: Sequence[Token]) -> Iterator[tuple[list[list[Token]], str |
 
 
 def _code(tokens: Sequence[Token]) -> str | None:
-    """Return a code, or a range as `1 - 9`; an empty text for the missing value of SAS, None for anything else."""
+    """Return a code, or a range as `1 - 9`, of texts as `'G' - 'I'`; an empty text for a missing value or an empty
+    cell, None for anything else.
+    """
+    if len(tokens) == 1 and tokens[0].kind == TEXT and not tokens[0].text.strip():
+        return ""  # an empty cell
     if len(tokens) == 1:
         return code_text(tokens[0]) if tokens[0].kind in (NUMBER, TEXT) else "" if is_code(tokens[0]) else None
     is_range = len(tokens) == 3 and tokens[1].is_("-")
+    if is_range and tokens[0].kind == tokens[2].kind == TEXT:
+        return f"'{tokens[0].text}' - '{tokens[2].text}'"
     if is_range and tokens[0].kind == tokens[2].kind == NUMBER:
         return f"{tokens[0].text} - {tokens[2].text}"
     return None
@@ -119,7 +127,7 @@ def _used(statement: Statement, names: tuple[str, ...], form: str) -> Iterator[S
     standard = _STANDARD.fullmatch(form)
     if _TIMES.fullmatch(form):
         return
-    if _DAYS.fullmatch(form):
+    if DAYS.fullmatch(form):
         yield SyntaxFact(Subject.DAY, names, statement.line)
     elif standard and form.startswith("$"):
         yield SyntaxFact(Subject.TEXT, names, statement.line)

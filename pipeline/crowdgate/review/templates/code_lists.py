@@ -5,7 +5,7 @@ or a text that the row of a variable has in a cell without a known heading.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,6 +25,8 @@ from crowdgate.sources.table_header import CellType
 
 _COUNT = re.compile(r"[\d\s.,%()]+")
 """A text that may be a count or a share."""
+Row = tuple[str, ...]
+"""The cells of a row of headings."""
 Sheet = tuple[str, Sequence[Sequence[str]]]
 """The title of a sheet, or of a table in a text, and its rows."""
 
@@ -34,7 +36,8 @@ def read_sheets(path: Path, sheets: Sequence[Sheet], names: Sequence[str]) -> Di
     ConfigurationError if none is a data dictionary.
     """
     folded = frozenset(each.casefold() for each in names)
-    blocks = {at: code_lists([[title], *rows]) for at, (title, rows) in enumerate(sheets)}
+    heads = _headings([[title], *rows] for title, rows in sheets)
+    blocks = {at: code_lists([[title], *rows], heads) for at, (title, rows) in enumerate(sheets)}
     variables = [
         rows
         for at, (_, rows) in enumerate(sheets)
@@ -48,9 +51,17 @@ def read_sheets(path: Path, sheets: Sequence[Sheet], names: Sequence[str]) -> Di
     return _with_lists(found, lists)
 
 
-def code_lists(rows: Sequence[Sequence[str]]) -> dict[str, Values]:
-    """Return the lists of codes in blocks of rows, by title in lower case. A title is alone in its row."""
-    return {title: values for title, block in _blocks(rows) if len(values := _block_values(block)) > 1}
+def code_lists(rows: Sequence[Sequence[str]], heads: frozenset[Row] = frozenset()) -> dict[str, Values]:
+    """Return the lists of codes in blocks of rows, by title in lower case. A title is alone in its row; `heads` are
+    rows that are headings in others.
+    """
+    return {title: values for title, block in _blocks(rows) if len(values := _block_values(block, heads)) > 1}
+
+
+def _headings(sheets: Iterable[Sequence[Sequence[str]]]) -> frozenset[Row]:
+    """Return the rows that are headings of lists whose other codes are numbers: these head lists of letters, too."""
+    blocks = (block for rows in sheets for _, block in _blocks(rows))
+    return frozenset(tuple(each[0]) for each in blocks if _is_heading([row[0] for row in each]))
 
 
 def _blocks(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[list[str]]]]:
@@ -67,12 +78,13 @@ def _blocks(rows: Sequence[Sequence[str]]) -> Iterator[tuple[str, list[list[str]
         title, block = filled[0].casefold() if filled else "" if block else title, []
 
 
-def _block_values(block: Sequence[Sequence[str]]) -> Values:
+def _block_values(block: Sequence[Sequence[str]], heads: frozenset[Row]) -> Values:
     """Return the codes of a block with their labels, without its headings; none if a code recurs, or if labels are
     numbers, which may be counts of rows.
     """
     at, label = places_of_codes(block[0]) or (0, 1)
-    is_headed = places_of_codes(block[0]) is not None or _is_heading([row[at] for row in block])
+    first = [row[at] for row in block if len(row) > at]
+    is_headed = places_of_codes(block[0]) is not None or tuple(block[0]) in heads or _is_heading(first)
     pairs = [(row[at], row[label]) for row in block[is_headed:] if len(row) > max(at, label) and row[at]]
     if len(dict(pairs)) < len(pairs) or any(_COUNT.fullmatch(text) and text != code for code, text in pairs):
         return ()

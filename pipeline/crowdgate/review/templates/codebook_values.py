@@ -114,6 +114,7 @@ _CODE_IN_WORDS = re.compile(
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""
+_BETWEEN_THOUSANDS = re.compile(r"(?<=\d)[ ,.'\u00a0\u202f](?=\d{3}(?!\d))")
 _DASHED = re.compile(r"(?:(?<=[,;|/\n(])|(?<=[,;|/] )|^)[–−—](?=\d)|(?<![\d\s])−(?=\d)")
 _CODE_BEHIND = re.compile(
     r"(?P<rest>.*?)(?:\s*[,;|]\s*(?:(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|albo|i|nebo)\s+)?"
@@ -500,7 +501,7 @@ def has_open_end(end: str, words: Sequence[str]) -> bool:
     return any(
         is_open_end(each["code"], each["label"])
         for text in words
-        for each in _CODE_IN_WORDS.finditer(text)
+        for each in _CODE_IN_WORDS.finditer(_BETWEEN_THOUSANDS.sub("", text))
         if each["code"] == end
     )
 

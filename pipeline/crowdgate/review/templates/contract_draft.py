@@ -18,7 +18,14 @@ from crowdgate.documents.yaml_scalars import in_quotes, quoted
 from crowdgate.errors import ConfigurationError, Problem, nearest
 from crowdgate.review.templates.column_words import PERSONS, RECORDS, SHARED, THINGS, column_words
 from crowdgate.review.templates.draft_column import MOST_QUOTED, UNGUESSED, DraftColumn, DraftSource, Values
-from crowdgate.review.templates.draft_domain import CUT_ICD_9, is_coarse, is_open, seems_whole, stated_properties
+from crowdgate.review.templates.draft_domain import (
+    CUT_ICD_9,
+    is_all_open,
+    is_coarse,
+    is_open,
+    seems_whole,
+    stated_properties,
+)
 from crowdgate.review.templates.draft_role import guessed_role, holds_free_text, role_in_draft
 from crowdgate.sources.table_header import CellType
 
@@ -38,7 +45,8 @@ WIDTH = 120
 
 def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None = None) -> str:
     """Return the text of a draft with the id `name`. Columns get a domain if their name says that they describe people,
-    or if a codebook lists their values. With `domains`, these get one, and of the others those that need no decision.
+    or if a codebook lists their values. With `domains`, these get one, and of the others those of whose domain
+    something is known.
 
     Raises ConfigurationError for a column of `domains` that is not there.
     """
@@ -56,8 +64,8 @@ def draft_contract(source: DraftSource, name: str, domains: Sequence[str] | None
     ids = [column for column in source.columns if guessed[column.name] is Role.DIRECT_IDENTIFIER]
     head = list(_head(source, name, _unit_hint(ids), doubted, listed=listed))
     if any(each.name not in described and guessed[each.name] is not Role.DIRECT_IDENTIFIER for each in source.columns):
-        open_ones = any(is_open(source, each) for each in source.columns if each.name in described)
-        again = ", and names those with CHANGE too, which else lose theirs" if open_ones else ""
+        open_ones = any(is_all_open(source, each) for each in source.columns if each.name in described)
+        again = "; name there, too, each column whose whole domain is CHANGE, or it gets none" if open_ones else ""
         drafted = f"--domains A,B drafts one for A and B{again}"
         head.insert(
             2, f"# Columns without a domain are not published. {drafted}. By hand, add a domain and invalid: level."
@@ -79,8 +87,8 @@ def without_domain(source: DraftSource, domains: Sequence[str] | None = None) ->
 def _described(source: DraftSource, domains: Sequence[str] | None) -> list[str]:
     """Return the names of the columns that get a domain, or would if they identified nobody."""
     known = _known(source)
-    if domains is not None:  # of the others, those that leave nothing to decide
-        known = {c.name for c in source.columns if c.name in known and not is_open(source, c)}
+    if domains is not None:  # of the others, those of whose domain something is known
+        known = {c.name for c in source.columns if c.name in known and not is_all_open(source, c)}
     return [c.name for c in source.columns if c.name in known | {*(domains or ())}]
 
 

@@ -89,10 +89,10 @@ _WORDS = {
         )
     ),
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
-    r"|znaczenie|význam|significato",
+    r"|znaczenie|význam|significato|nimike|selitys",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica\w*|codering|[kc]odierung|kodning|coding|codage"
-    r"|värdemängd|antwoord\w*|kody|luokitus|luokat|koodit|koodisto|arvot"
+    r"|värdemängd|antwoord\w*|kody|luokitus|luokat|koodi|koodit|koodisto|arvot"
     r"|選択肢|コード|符号",
     "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"
@@ -102,7 +102,7 @@ _WORDS = {
     "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh|tyyppi"
     r"|型|データ型",
     "notes": r"notes?|remarks?|comments?|commentaires?|remarques?|observa\w+|bemerk\w+|anmerk\w+|bijzonderhe\w+"
-    r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+",
+    r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+|huomautu\w+|lisätie\w+",
 }
 """The words in other headings, in order of precedence."""
 _OTHERS = re.compile(
@@ -202,7 +202,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         return {}  # a row about a variable
     if any(parse_number(each) is not None for each in row):
         return {}  # a row about a value
-    found = {"name": name} | {key: at for key, at in _by_heading(heads).items() if at != name}
+    others = ["" if at == name else each for at, each in enumerate(heads)]
+    found = {"name": name} | _by_heading(others)
     if (
         "missing" in found
         and re.search(r"\bnull|allow", heads[found["missing"]])

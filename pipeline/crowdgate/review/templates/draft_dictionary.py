@@ -156,7 +156,7 @@ class Dictionary:
         headings = (
             f"headings used: {used}; ignored: {ignored}{lost}{lists}"
             if self.used
-            else "read as a block of lines for each variable"
+            else "read as a block of lines for each variable, not as a table"
         )
         return f"{read}{headings}"
 
@@ -184,11 +184,13 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         first.setdefault(name, number)
     described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
+    spelled = _spelled([each.name for each in columns], table)
     others = [each for each in described.values() if each.name.casefold() not in folded and _is_name(each.name)]
     shown = {place: name for place, each in enumerate(rows[at]) if (name := _shown(each))}
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
-    own = {each.name: references.get(each.name, ()) for each in columns}
+    own = {spelled[each.name]: references.get(each.name, ()) for each in columns}
+    columns = tuple(replace(each, name=spelled[each.name]) for each in columns)
     lost = tuple(
         f"{what} of {name}"
         for place, name in shown.items()
@@ -196,6 +198,15 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
         and (what := lost_facts(name, [row[place] for row in rows[at + 1 :] if place < len(row)]))
     )
     return Dictionary(columns, used, ignored, len(others), own, lost=lost)
+
+
+def _spelled(names: Sequence[str], table: Sequence[str]) -> dict[str, str]:
+    """Return the name that a variable has in a table, by the name in a dictionary: sheets can write it in other cases.
+    A name stays if the table, or the dictionary, has several that differ in their case only.
+    """
+    counts = Counter(each.casefold() for each in (*table, *table, *names))
+    known = {each.casefold(): each for each in table}
+    return {each: known[each.casefold()] if counts[each.casefold()] == 1 + 2 else each for each in names}
 
 
 def _is_name(text: str) -> bool:
@@ -272,11 +283,13 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
     """Return a column with what another description of it adds."""
     is_listed = bool(first.values or first.bounds)
     listed = first if is_listed else other
+    missing = tuple(dict.fromkeys([*first.missing, *other.missing]))
     return replace(
         first,
         type=other.type if first.type is CellType.UNKNOWN or (other.values and not is_listed) else first.type,
-        description=first.description or other.description, values=listed.values, bounds=listed.bounds,
-        unread=listed.unread, missing=tuple(dict.fromkeys([*first.missing, *other.missing])), bottom=listed.bottom,
+        description=first.description or other.description, bounds=listed.bounds,
+        values=tuple(pair for pair in listed.values if pair[0] not in missing),
+        unread=listed.unread, missing=missing, bottom=listed.bottom,
         step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
         role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,

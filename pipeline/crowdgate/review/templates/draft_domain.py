@@ -57,6 +57,11 @@ def is_open(source: DraftSource, column: DraftColumn) -> bool:
     return any('"CHANGE (' in value for _, value in stated_properties(source, column))
 
 
+def is_all_open(source: DraftSource, column: DraftColumn) -> bool:
+    """Return whether nothing of the domain of a column is known: a person must write the whole of it."""
+    return any(value.startswith('"CHANGE (') for _, value in stated_properties(source, column))
+
+
 def _domain(source: DraftSource, column: DraftColumn) -> str:
     """Return the domain of a column, with what is left to decide."""
     if column.type is CellType.FLAG:

@@ -71,7 +71,7 @@ def _forms(columns: Sequence[DraftColumn], stated: Mapping[str, str]) -> dict[st
     days = {each.day_form for each in columns if each.day_form} or {
         each.range_form for each in columns if each.range_form
     }
-    has_comma = {each.has_comma for each in columns if each.decimals and each.bounds}
+    has_comma = {each.has_comma for each in columns if each.has_comma or (each.decimals and each.bounds)}
     found = {"dayForm": next(iter(days))} if len(days) == 1 and ("dayForm" in stated or days != {ISO}) else {}
     return found | ({"decimalMark": COMMA} if has_comma == {True} and "decimalMark" in stated else {})
 

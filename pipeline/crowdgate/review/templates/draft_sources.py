@@ -33,7 +33,8 @@ from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, synt
 from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
-from crowdgate.review.templates.text_blocks import ROWS, block_rows
+from crowdgate.review.templates.text_blocks import block_rows
+from crowdgate.review.templates.text_lines import joined_lines, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -172,10 +173,16 @@ def _with_codebook(table: DraftSource, path: Path, own_sheet: str | None) -> Dra
 def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> DraftSource:
     """Return a table's description with what a syntax file says of its columns, and the order of its days."""
     merged = with_codebook(table, path, found.columns, headings=found.note)
-    if table.format != "csv" or not found.order or "dayForm" in merged.settings:
+    if table.format != "csv" or not found.order or merged.settings.get("dayForm", _FORM_OF_DAYS) != _FORM_OF_DAYS:
         return merged
-    forms = [each for each in (ISO, *DAYS) if each.startswith({"D": "DD", "M": "MM", "Y": "YYYY"}[found.order[0]])]
-    words = f"the form of days in the table: {', '.join(forms)}"
+    orders = {"DMY": "DD", "MDY": "MM", "YMD": "YYYY"}
+    forms = [each for each in (ISO, *DAYS) if each.startswith(orders.get(found.order, ""))]
+    none = (
+        ""
+        if found.order in orders
+        else f"; {path.name} reads {found.order}, which is none of them, so write the days anew in one"
+    )
+    words = f"the form of days in the table: {', '.join(forms)}{none}"
     return replace(merged, settings={**merged.settings, "dayForm": change(words)})
 
 
@@ -191,7 +198,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
     found = read_dictionary(path, rows, names)
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
-    found = found if is_table else found.of_blocks() if rows[0] == [*ROWS] else found.without_rows()
+    found = found if is_table else found.of_blocks()
     return replace(found, encoding=encoding)
 
 
@@ -200,9 +207,10 @@ def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows
+    text = without_indent(text, names)
     if blocks := block_rows(text, names):
         return blocks
-    if sections := section_rows(with_points(with_code_points(text), names), names):
+    if sections := section_rows(with_points(with_code_points(joined_lines(text, names)), names), names):
         return sections
     expected = "lines that begin with the name of a column, with its codes on indented lines below"
     raise cannot_draft(path, "no variables of the table", expected)

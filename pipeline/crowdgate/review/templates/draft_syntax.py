@@ -43,6 +43,11 @@ _COUNTED = {
 }  # fmt: skip
 """The subjects of facts that a note counts, column by column."""
 _OF_LISTS = (Subject.CODES, Subject.UNREAD_LIST)
+_READ = {
+    r"values?\b|labels?\b|formats?\b": "a list is read if it has codes or ranges of numbers, each with a label",
+    r"\bif\b|a condition|replace|recode": "a condition is read if it lists values or sets codes to missing",
+}
+"""What is read of statements, by the words that begin those which were not understood."""
 _NO_CELL = re.compile(r"\.[A-Z]?")
 """An empty cell in Stata and SAS. Stata writes its other missing values, `.a` to `.z`, into files of text."""
 _EXTENDED = re.compile(r"\.[a-z]")
@@ -111,7 +116,9 @@ def _note(facts: Sequence[SyntaxFact], used: Sequence[SyntaxFact], table: Sequen
     missed |= {each.line: _command(each) for each in others}
     lines = [f"{line}{command}" for line, command in sorted(missed.items())]
     listed = ", ".join(lines[:MOST_LINES]) + (", ..." if len(lines) > MOST_LINES else "")
-    words += [f"lines not understood, by number: {listed}"] if lines else []
+    commands = " ".join(missed.values())
+    why = ", ".join(text for words, text in _READ.items() if re.search(words, commands, re.IGNORECASE))
+    words += [": ".join(filter(None, ["lines not understood, by number", listed, why]))] if lines else []
     keys = [columns_of(each.names, table) for each in facts if each.subject is Subject.KEY]
     words += [several_rows(each) for each in keys if len(each) > 1]
     return "; ".join(words)
@@ -143,7 +150,7 @@ def _column(name: str, facts: Sequence[SyntaxFact], lists: _Lists) -> DraftColum
         facts = [*facts, SyntaxFact(Subject.UNREAD, (name,), 0, text=f"missing codes {signs}, of which none is named")]
     column = _labelled(name, label, listed, _plain_missing([*missing, *_missing_of(listed)]), facts)
     column = _of_days(column)
-    column = _with_range(column, facts, broken)
+    column = _with_range(column, facts, broken, listed)
     column = _with_asserted_values(column, facts)
     column = replace(column, direct=any(each.subject is Subject.KEY and len(each.names) == 1 for each in facts))
     return _with_unread(column, facts, broken)
@@ -206,7 +213,8 @@ def _labelled(
     values = tuple(pair for pair in listed if pair[0] not in missing)
     if any(" - " in code for code, _ in values):
         words = "; ".join(f"{code} = {text}" if text else code for code, text in values)
-        found = values_of_pairs(values, ListedValues(unread=words))
+        unread = ListedValues(unread=words)
+        found = unread if any(map(_is_range_of_texts, values)) else values_of_pairs(values, unread)
         column = DraftColumn(
             name, kind, label, found.values, found.bounds, unread=found.unread, decimals=found.decimals
         )
@@ -216,6 +224,12 @@ def _labelled(
     stated = LabelledVariable(name, label, kind, kept, (*missing, *gone), Subject.SCALE in subjects)
     column = _numbers(labelled_column(stated))
     return replace(column, type=CellType.TEXT) if column.values and kind is not CellType.DAY else column
+
+
+def _is_range_of_texts(pair: tuple[str, str]) -> bool:
+    """Return whether a code is a range whose ends are no numbers: `'G' - 'I'`, which can be three values or more."""
+    low, mark, high = pair[0].partition(" - ")
+    return bool(mark) and None in (parse_number(low), parse_number(high))
 
 
 def _numbers(column: DraftColumn) -> DraftColumn:
@@ -228,8 +242,10 @@ def _numbers(column: DraftColumn) -> DraftColumn:
     return replace(column, values=(), bounds=(low, high), decimals=0, top=is_open_end(*column.values[-1]))
 
 
-def _with_range(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str) -> DraftColumn:
-    """Return a column with the range that a statement states, or else its label, unless its codes are listed."""
+def _with_range(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str, listed: Values) -> DraftColumn:
+    """Return a column with the range that a statement states, or else its label, unless its codes are listed. With
+    codes outside that range, which have labels of values, these are left to decide.
+    """
     limits = next((each.pairs[0] for each in reversed(facts) if each.subject is Subject.RANGE), None)
     found = stated_range(*limits) if limits else label_range(column.description)
     top = top_code(column.description)
@@ -238,9 +254,20 @@ def _with_range(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str) -
     decimals = next((int(each.text) for each in facts if each.subject is Subject.NUMBER and each.text), None)
     if found.bounds is None or column.values or column.bounds or broken:
         return replace(column, decimals=decimals if decimals is not None else column.decimals)
+    if others := [f"{code} = {text}" for code, text in listed if _is_outside(code, found.bounds, column.missing)]:
+        said = "; ".join([f"{' to '.join(found.bounds)}, and {'; '.join(others)}", column.description])
+        return replace(column, decimals=decimals, unread=said)
     exact = max((each for each in (found.decimals, decimals) if each is not None), default=None)
     is_top = bool(top) and top == found.bounds[1]
     return replace(column, bounds=found.bounds, decimals=exact, unread="", top=is_top)
+
+
+def _is_outside(code: str, bounds: tuple[str, str], missing: Sequence[str]) -> bool:
+    """Return whether a code is a number outside a range, and none for no value."""
+    number, low, high = map(parse_number, (code, *bounds))
+    if number is None or low is None or high is None or code in missing:
+        return False
+    return not low <= number <= high
 
 
 def _with_asserted_values(column: DraftColumn, facts: Sequence[SyntaxFact]) -> DraftColumn:

@@ -8,10 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
+from crowdgate.contracts.cell_form import COMMA
+from crowdgate.review.templates.codebook_values import (
+    ListedValues,
+    codes_in_words,
+    has_open_end,
+    listed_values,
+    stated_range,
+)
 from crowdgate.review.templates.dictionary_types import day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
+from crowdgate.review.templates.labels_in_words import beside_range, with_labels
 from crowdgate.review.templates.special_labels import is_empty
 from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
@@ -22,6 +30,8 @@ _EXPECTED = "a Table Schema (`fields`), CSV on the Web (`columns`) or a JSON Sch
 _UNREAD = ("pattern", "minimum", "maximum", "minInclusive", "maxInclusive", "minLength", "maxLength")
 """The constraints that are quoted where they state no range and no values."""
 _LIMITS = (("minimum", "maximum"), ("minInclusive", "maxInclusive"))
+_TRUTH = {"trueValues": ["true", "True", "TRUE", "1"], "falseValues": ["false", "False", "FALSE", "0"]}
+"""The cells that are true and false in a Table Schema which states others for one of them only."""
 
 
 def json_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
@@ -62,7 +72,16 @@ def _schemas(data: Any, depth: int) -> list[tuple[DraftColumn, ...]]:
     listed = fields or _mappings(data.get("fields")) or _mappings(data.get("columns"))
     missing = _texts(data.get("missingValues")) or _texts(data.get("null"))
     keys = _texts(data.get("primaryKey"))
-    return [tuple(_field(each, missing, keys) for each in listed if isinstance(each.get("name"), str)), *deeper]
+    found = tuple(_field(each, missing, keys) for each in listed if isinstance(each.get("name"), str))
+    return [_with_mark(found, listed), *deeper]
+
+
+def _with_mark(columns: tuple[DraftColumn, ...], stated: Sequence[dict[str, Any]]) -> tuple[DraftColumn, ...]:
+    """Return columns of numbers that have a decimal comma, if all fields of numbers state one."""
+    marks = {each.get("decimalChar") for each in stated if each.get("type") == "number"}
+    if marks != {COMMA}:
+        return columns
+    return tuple(replace(each, has_comma=each.type is CellType.NUMBER) for each in columns)
 
 
 def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) -> DraftColumn:
@@ -71,16 +90,24 @@ def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) 
     own = {**_mapping(kind), **stated, **_mapping(stated.get("constraints"))}
     words = next((text for key in ("title", "titles", "label", "description") if (text := _text(stated.get(key)))), "")
     described = f"{words}: {text}" if (text := _text(stated.get("description"))) not in ("", words) else words
-    values = _categories(own)
+    told = text if "=" in (text := _text(stated.get("description"))) else words
+    values = with_labels(_categories(own), described) or _truth(kind, own)
     limits = [(own[low], own[high]) for low, high in _LIMITS if low in own and high in own]
     ranged = stated_range(*map(str, limits[0])) if limits and not values else ListedValues()
     form = _text(stated.get("format"))
-    column = _column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form)
+    column = _column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form, told)
     is_key = column.name in keys
     unread = ", ".join(f"{key}: {_text(own[key])}" for key in _UNREAD if key in own and not (values or ranged.bounds))
     codes = [*missing, *_texts(stated.get("missingValues")), *_texts(stated.get("null"))]
     none = [*column.missing, *(each for each in codes if each and not is_empty(each))]
     return replace(column, missing=tuple(dict.fromkeys(none)), is_key=is_key, direct=is_key, remark=unread)
+
+
+def _truth(kind: Any, own: dict[str, Any]) -> Values:
+    """Return the texts of a Boolean in the table, if the schema states them."""
+    if kind != "boolean" or not any(own.get(key) for key in _TRUTH):
+        return ()
+    return tuple((text, "") for key, usual in _TRUTH.items() for text in _texts(own.get(key)) or usual if text)
 
 
 def _type_name(kind: Any, own: dict[str, Any]) -> str:
@@ -90,14 +117,21 @@ def _type_name(kind: Any, own: dict[str, Any]) -> str:
     return "date" if is_day else kinds[0] if len(kinds) == 1 else ""
 
 
-def _column(name: str, kind: str, words: str, values: Values, ranged: ListedValues, form: str = "") -> DraftColumn:
-    """Return a column by its type, words, values and range. Values in its words count where no others are stated."""
-    told = ListedValues() if values or ranged.bounds or "=" not in words else listed_values(words)
+def _column(
+    name: str, kind: str, words: str, values: Values, ranged: ListedValues, form: str = "", told: str = ""
+) -> DraftColumn:
+    """Return a column by its type, words, values and range. Values in its words, or in those in which they are `told`,
+    count where no others are stated, and before a range.
+    """
+    listed = ListedValues() if values or "=" not in words else listed_values(told or words)
+    listed = beside_range(listed, ranged)
     known = CellType.FLAG if kind.lower() in ("boolean", "bool") else stated_type(kind).type
-    is_listed = bool(values or told.values)
+    missing = (*listed.missing, *codes_in_words(words))
+    values = tuple(pair for pair in values or listed.values if pair[0] not in missing)
     return DraftColumn(
-        name, CellType.TEXT if is_listed else known, words, values or told.values, ranged.bounds or told.bounds,
-        missing=(*told.missing, *codes_in_words(words)), decimals=ranged.decimals, unread=told.unread,
+        name, CellType.TEXT if values else known, words, values, listed.bounds, missing=missing,
+        decimals=listed.decimals, unread=listed.unread,
+        top=listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], [words])),
         day_form="" if form in ("", "default", "any") else day_form(_days(form)), role=role_in_brackets(words),
     )  # fmt: skip
 

@@ -50,6 +50,7 @@ _EMPTY = (
     r"(empty|blanke?|leere?s?|lege|tomt?|pusta|prázdn[áé]) (cell|field|value|zelle|feld|cel|veld|celle|felt|fält"
     r"|komórka|buňka|pole)",
     r"(case|champ|célula|celda|cella|campo) (vide|vac[ií][oa]|vazi[oa]|vuot[oa])|leeg veld|nan",
+    r"tyhjä(?: (?:solu|kenttä|arvo))?",
     r"leeg|pust[aey]|tomt?|prázdn[éáý]|null|\(blank\)|\(empty\)|<blank>|<empty>|cellule vide|puste pole|leeres feld|\.",
 )
 LONGEST_ABBREVIATION = 3
@@ -59,7 +60,9 @@ _COLOURS = {"blanc", "blancs", "blanco", "branco", "bianco"}
 _ENTRY = re.compile(r"(?P<word>[^\s=:]+)\s*(?P<mark>[=:]?)\s*(?P<rest>.*)", re.DOTALL)
 _IF = re.compile(r"(?:if|when|si|se|wenn|falls|als|indien|om|hvis|jeśli|gdy|pokud)\b", re.IGNORECASE)
 _NO_CODE = re.compile(
-    r"[-–—/]|none|no|brak|keine?|nein|aucune?|nessun[oa]?|ingen|geen|ningun[oa]|nenhum|žádné", re.IGNORECASE
+    r"[-–—/]|none|no|brak|keine?|nein|aucune?|nessun[oa]?|ingen|geen|ningun[oa]|nenhum|žádné"
+    r"|ei (?:ole|puut\w+)",
+    re.IGNORECASE,
 )
 """The words of a codebook that a column has no missing code."""
 _SPECIAL, _UNANSWERED, _NONE = (
