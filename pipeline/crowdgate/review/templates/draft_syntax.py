@@ -47,7 +47,7 @@ _READ = {
     r"values?\b|labels?\b|formats?\b": "a list is read if it has codes or ranges of numbers, each with a label",
     r"\bif\b|a condition|replace|recode": "a condition is read if it lists values or sets codes to missing",
 }
-"""What is read of statements, by the words that begin those which were not understood."""
+"""The statements that are read, in words, by the words that begin those which were not understood."""
 _NO_CELL = re.compile(r"\.[A-Z]?")
 """An empty cell in Stata and SAS. Stata writes its other missing values, `.a` to `.z`, into files of text."""
 _EXTENDED = re.compile(r"\.[a-z]")
