@@ -60,6 +60,7 @@ def test_a_list_that_is_not_read_is_no_range(tmp_path: Path) -> None:
     [
         ("By office. 01 Old, 02 New (east), 10 Port", {"01": "Old", "02": "New (east)", "10": "Port"}),
         ("01 = to 1,999; 02 = 2,000-9,999; 10 = more", {"01": "to 1,999", "02": "2,000-9,999", "10": "more"}),
+        ("01 means Old, 02 means New, 10 means Port", {"01": "Old", "02": "New", "10": "Port"}),
         ("01 Old town, 02 New town", None),
         ("01 Old town, 02 New town, 10 Port, 10 Harbour", None),
     ],
