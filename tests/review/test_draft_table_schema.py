@@ -1,11 +1,13 @@
 """Fields of a Table Schema whose descriptions state codes, labels and open ends."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 
 
@@ -17,6 +19,18 @@ def _drafted(folder: Path, field: dict[str, Any]) -> Any:
 def test_a_boolean_has_the_texts_that_its_schema_states(tmp_path: Path) -> None:
     stated = _drafted(tmp_path, {"type": "boolean", "trueValues": ["Ja"], "falseValues": ["Nee"]})
     assert stated["values"] == ["Ja", "Nee"]
+
+
+@pytest.mark.parametrize(("marks", "expected"), [((",", ","), ","), ((",", None), "CHANGE"), ((None, None), "CHANGE")])
+def test_numbers_have_a_decimal_comma_if_all_state_one(
+    tmp_path: Path, marks: Sequence[str | None], expected: str
+) -> None:
+    fields = [{"name": name, "type": "number", "decimalChar": mark} for name, mark in zip("xy", marks, strict=True)]
+    table, book = tmp_path / "t.csv", tmp_path / "b.json"
+    table.write_text("x;y\n")
+    book.write_text(json.dumps({"fields": [{key: each for key, each in field.items() if each} for field in fields]}))
+    source = read_draft_source(table, tmp_path, header_line=True, codebook=book)
+    assert source.settings["decimalMark"].partition(" ")[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -46,6 +60,7 @@ def test_a_list_that_is_not_read_is_no_range(tmp_path: Path) -> None:
     [
         ("By office. 01 Old, 02 New (east), 10 Port", {"01": "Old", "02": "New (east)", "10": "Port"}),
         ("01 = to 1,999; 02 = 2,000-9,999; 10 = more", {"01": "to 1,999", "02": "2,000-9,999", "10": "more"}),
+        ("01 means Old, 02 means New, 10 means Port", {"01": "Old", "02": "New", "10": "Port"}),
         ("01 Old town, 02 New town", None),
         ("01 Old town, 02 New town, 10 Port, 10 Harbour", None),
     ],

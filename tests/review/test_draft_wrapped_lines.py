@@ -35,6 +35,22 @@ def test_lines_that_go_on_are_read_as_one(tmp_path: Path, blanks: str) -> None:
     assert not isinstance(stated, dict)  # neither `8.5 kg)` nor the number alone is a list
 
 
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("ROAD  Road on the way,\n   1 = paved\n   2 = gravel\n", "12"),
+        ("ROAD  Road, 9 = unknown\n   1 = paved\n   2 = gravel\n", "12"),
+        ("ROAD  Road: 1 = paved; 2 = gravel;\n   3 = sand; 4 = none\n", "1234"),
+        ("ROAD  Road: 1 = paved, 2 = gravel\n   3 = sand, 4 = none\n", "1234"),
+        ("ROAD  Road: 1 = paved,\n            2 = gravel,\n            3 = sand\n", "123"),
+        ("ROAD  Road\n   1 = paved or\n       tarred\n   2 = gravel\n", "12"),
+        ("ROAD  Road (as in the\n   plan)\n   1 = paved\n   2 = gravel\n", "12"),
+    ],
+)
+def test_a_part_of_a_list_is_never_the_whole(tmp_path: Path, text: str, codes: str) -> None:
+    assert drafted_items(tmp_path, "ROAD,X", text, ".txt")["ROAD"]["domain"]["values"] == [*codes]
+
+
 def test_a_bracket_that_is_never_closed_takes_no_codes(tmp_path: Path) -> None:
     text = "ROAD  Road (see part 3\n   1 = paved\n   2 = gravel\n"
     assert drafted_items(tmp_path, "ROAD,X", text, ".txt")["ROAD"]["domain"]["values"] == ["1", "2"]

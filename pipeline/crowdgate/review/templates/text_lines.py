@@ -5,10 +5,14 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from crowdgate.review.templates.code_rows import GAP, cells_of
+from crowdgate.review.templates.codebook_values import codes_in_words
 from crowdgate.review.templates.section_points import attribute
 
 _OPEN_END = re.compile(r"[,(=]$|\s(?:and|or|to|until|und|oder|bis|et|ou|à|y|o|a)$", re.IGNORECASE)
 """The end of a line that a further one must continue."""
+_LABELLED = re.compile(r"(?:[:;,|/]\s*|^\s*(?:\S+\s+)?)[\w.-]{1,6}\s*=")
+_ENTRY = re.compile(r"[:;,|/]\s*-?\d{1,4}\s+[^\W\d]")
+"""A code with its label behind a sign of equality, or behind a blank."""
 _CODED = re.compile(r"-?\d|[-*+•]\s|[A-Z]{1,3}\d{0,4}(?:\s|$)|\S{1,20}\s*[=:]")
 """The start of a line that can have a code of its own."""
 
@@ -35,11 +39,11 @@ def _joined(lines: Sequence[str], names: set[str]) -> Iterator[str]:
     for line in lines:
         is_name = _first(line) in names and not line[:1].isspace()
         if held and not is_name and _continues(held, line, start):
-            held = f"{held.rstrip()} {line.strip()}"
+            held = f"{held.rstrip()}{_mark(held, line)} {line.strip()}"
             continue
         if held:
             yield held
-        held, start = line, _start_of_words(line) if is_name else 0
+        held, start = line, max(_start_of_words(line), 1) if is_name else 0
         if not line.strip():
             yield line
             held = ""
@@ -52,9 +56,30 @@ def _continues(held: str, line: str, start: int) -> bool:
     text = line.strip()
     if not line[:1].isspace() or not text or len(cells_of(line)) > 1 or attribute(text):
         return False
+    if held.count("(") > held.count(")") and text.count(")") > text.count("("):
+        return True
+    if _CODED.match(text):
+        return _goes_on(held, text, is_name=start > 0)
+    if not start and _CODED.match(held.strip()):
+        return _indent(line) > _indent(held)  # the words of its label
     is_list = start or held.count("=") > 1
-    unfinished = (held.count("(") > held.count(")") and ")" in text) or (is_list and _OPEN_END.search(held.rstrip()))
-    return bool(unfinished or (start and _indent(line) == start and not _CODED.match(text)))
+    return bool((is_list and _OPEN_END.search(held.rstrip())) or (start and _indent(line) == start))
+
+
+def _mark(held: str, line: str) -> str:
+    """Return the comma that parts two entries between which the lines have no mark."""
+    return "," if _LABELLED.match(f":{line.strip()}") and re.search(r"[\w)]$", held.rstrip()) else ""
+
+
+def _goes_on(held: str, text: str, *, is_name: bool) -> bool:
+    """Return whether a line that begins with a code continues a list which the line before it begins: one on a variable
+    has its first codes, other lines have several and an open end.
+    """
+    labelled = _LABELLED.findall(held)
+    if is_name and len(labelled) > len(codes_in_words(held)) and _LABELLED.match(f":{text}"):
+        return True
+    is_list = is_name and _ENTRY.search(held) if not labelled else is_name or len(labelled) > 1
+    return bool(is_list and _OPEN_END.search(held.rstrip()))
 
 
 def _start_of_words(line: str) -> int:
