@@ -9,7 +9,7 @@ from crowdgate.review.templates.draft_column import Values
 _BEFORE = r"(?:^|(?<=[;|:\n(])|(?<=[,.]\s))\s*"
 """The place at which an entry can begin: not behind a mark within a number."""
 _BEHIND = r"(?:\s*[=:]\s*|\s+(?:means|is|stands for)\s+|\s+[-–—]\s+(?=[^\W\d])|\s+(?=[^\W\d]))"
-"""The end of a code before its label, such as a sign. Only a sign parts a code from a label that begins with a digit."""
+"""The end of a code before its label. Only a sign parts a code from a label that begins with a digit."""
 _CODES = re.compile(r"(?:^|[|;,]\s*)(-?\w+)\s*=")
 _END = re.compile(r"[;|\n]|\.\s|,\s*$")
 """The end of the last label."""
