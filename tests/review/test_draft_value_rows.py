@@ -225,3 +225,8 @@ def test_variables_with_the_names_of_records_are_none(tmp_path: Path) -> None:
     book = "variable,label,type,values,notes,source\nname,Town,C,1=A; 2=B,,\nval,Price,N,0-50,,\n"
     found = drafted_items(tmp_path, "name,val", book)
     assert found["name"]["domain"]["values"] == ["1", "2"]
+
+
+def test_a_range_and_a_code_without_labels_are_no_crash(tmp_path: Path) -> None:
+    domain = drafted_items(tmp_path, "age", "variable,code\nage,0-99\nage,-1\n")["age"]["domain"]
+    assert (domain["from"], domain["to"]) == ("-1", "99")

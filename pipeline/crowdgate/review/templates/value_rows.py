@@ -117,7 +117,9 @@ def _with_limits(rows: Sequence[Row]) -> Sequence[Row]:
     is_text = any(each.re is _SPANS[1] for each in ranges)
     codes = [row for row, each, none in zip(rows, found, blanks, strict=True) if not (each or none)]
     plain = [row for row in codes if not is_special(row.get("value label", ""))]
-    is_read = not ranges or (len(ranges) == 1 and all(is_open_end(row["values"], row["value label"]) for row in plain))
+    is_read = not ranges or (
+        len(ranges) == 1 and all(is_open_end(row["values"], row.get("value label", "")) for row in plain)
+    )
     return limits if any(blanks) or is_text or not is_read else rows
 
 
