@@ -7,6 +7,7 @@ import pytest
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.review.templates.special_labels import is_special
 from tests.review.drafted_items import drafted_items
 
 HEADED = """\
@@ -227,6 +228,37 @@ def test_variables_with_the_names_of_records_are_none(tmp_path: Path) -> None:
     assert found["name"]["domain"]["values"] == ["1", "2"]
 
 
-def test_a_range_and_a_code_without_labels_are_no_crash(tmp_path: Path) -> None:
-    domain = drafted_items(tmp_path, "age", "variable,code\nage,0-99\nage,-1\n")["age"]["domain"]
-    assert (domain["from"], domain["to"]) == ("-1", "99")
+def test_a_negative_code_without_a_label_beside_a_range_is_left_to_decide(tmp_path: Path) -> None:
+    domain = drafted_items(tmp_path, "stay", "variable,code\nstay,0-99\nstay,-1\n")["stay"]["domain"]
+    assert domain.startswith("CHANGE")
+    assert "0 to 99; -1" in domain
+    ranged = drafted_items(tmp_path, "stay", "variable,code\nstay,0-99\nstay,100\n")["stay"]["domain"]
+    assert (ranged["from"], ranged["to"]) == ("0", "100")
+
+
+@pytest.mark.parametrize("dots", [" ...\n", "...\n", "\t…\n", " ..\t\t...\n"])
+@pytest.mark.parametrize("counts", ["", "\t1,204\t12.5"])
+def test_a_list_that_leaves_codes_out_is_left_to_decide(tmp_path: Path, dots: str, counts: str) -> None:
+    labels = {"00": "None", "01": "Farm", "94": "Train", "95": "Ship"}
+    lines = [f"{code}\t\t{label}{counts}\n" for code, label in labels.items()]
+    head = "TRADE\t\tTrade\n"
+    domain = drafted_items(tmp_path, "TRADE", "".join([head, *lines[:2], dots, *lines[2:]]), ".txt")["TRADE"]["domain"]
+    assert domain.startswith("CHANGE")
+    assert all(label in domain for label in labels.values())
+    assert "204" not in domain
+    assert counts or "; codes between them are left out" in domain
+    whole = drafted_items(tmp_path, "TRADE", "".join([head, *lines]), ".txt")["TRADE"]["domain"]
+    assert whole == {"values": [*labels], "labels": labels}
+
+
+@pytest.mark.parametrize("remark", ["full weeks; max. 120", "min 3; full weeks"])
+def test_remarks_on_a_range_are_no_values(tmp_path: Path, remark: str) -> None:
+    domain = drafted_items(tmp_path, "stay", f"variable,label,values\nstay,Stay,{remark}\n")["stay"]["domain"]
+    assert domain.startswith("CHANGE")
+    assert remark in domain
+
+
+@pytest.mark.parametrize("label", ["Blank, missing", "keine Antwort / pas de réponse"])
+def test_wordings_of_no_value_may_stand_beside_each_other(label: str) -> None:
+    assert is_special(label)
+    assert not is_special(label.replace("missing", "other").replace("keine Antwort", "arbeitslos"))

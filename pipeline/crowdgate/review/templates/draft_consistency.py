@@ -9,7 +9,7 @@ from crowdgate.contracts.domains import code_fault, label_fault
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.draft_column import DraftColumn, Values
 from crowdgate.review.templates.draft_domain import published_labels
-from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_figures
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.sources.table_header import CellType
@@ -17,6 +17,10 @@ from crowdgate.sources.table_header import CellType
 _DAYS, _NUMBERS = (CellType.DAY, CellType.MOMENT), (CellType.WHOLE, CellType.NUMBER)
 _IN_BRACKETS = re.compile(r"\(\s*(?P<low>-?\d{1,4})\s*(?:[-–]|to|t/m|bis|à|a|til|till|do)\s*(?P<high>\d{1,4})\s*\)")
 """A range of whole numbers in brackets."""
+LEFT_OUT = ".."
+"""The mark behind the label before codes that are left out."""
+_END = re.compile(r"(?:max|máx|min|mín)\w*\.?\s*[:=]?\s*-?\d[\d.,]*", re.IGNORECASE)
+"""Words on one end of a range."""
 _NONE = re.compile(
     r"none|never|zero|no|nothing|keine?|nie|aucune?|ningun[oa]|nessun[oa]|nenhum[a]?|geen|ingen|brak|żadn\w+", re.I
 )
@@ -26,7 +30,7 @@ def consistent(column: DraftColumn) -> DraftColumn:
     """Return a column without what contradicts its type or its missing codes. A range of another kind than the type is
     left to decide, and so are values that can't be stated.
     """
-    column = _with_named_end(_with_fit_values(_without_counts(column)))
+    column = _with_named_end(_with_fit_values(_without_counts(_with_whole_list(column))))
     numbers = {parse_number(each) for each in column.missing} - {None}
     values = tuple(pair for pair in column.values if parse_number(pair[0]) not in numbers)
     if column.bounds is None or not _is_contradiction(column):
@@ -41,6 +45,18 @@ def _without_counts(column: DraftColumn) -> DraftColumn:
     if bare is None:
         return replace(column, values=(), unread=with_doubtful_figures(column.values))
     return column if bare == column.values else replace(column, values=bare)
+
+
+def _with_whole_list(column: DraftColumn) -> DraftColumn:
+    """Return a column whose list is left to decide where it is no whole one: codes are left out behind a label, or a
+    value without a label is one end of a range.
+    """
+    has_gap = any(label.endswith(LEFT_OUT) for _, label in column.values)
+    if not has_gap and not any(_END.fullmatch(code) and not label for code, label in column.values):
+        return column
+    bare = [(code, without_figures(code, label.removesuffix(LEFT_OUT).strip())) for code, label in column.values]
+    listed = "; ".join(f"{code} = {label}" if label else code for code, label in bare)
+    return replace(column, values=(), unread=f"{listed}{'; codes between them are left out' * has_gap}")
 
 
 def _with_named_end(column: DraftColumn) -> DraftColumn:

@@ -34,7 +34,7 @@ from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.text_blocks import block_rows
-from crowdgate.review.templates.text_lines import joined_lines, without_indent
+from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
@@ -204,6 +204,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
+    text = with_marked_gaps(text)
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows

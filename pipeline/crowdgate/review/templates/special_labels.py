@@ -26,7 +26,7 @@ _UNKNOWN = (
     r"n/a|不明|無回答|未回答|わからない|欠損値?|不詳",
     r"ref|rf|neznám[éýáo]|neuvedeno|nezjištěn[oéýa]|neví|bez odpovědi|chybí|neurčen[oáéý]|nespecifikováno",
     r"no info(rmation)?|declined( to answer)?|rather not say|missing (value|code)",
-    r"(donnée|valeur) manquante",
+    r"(donnée|valeur) manquante|pas de réponse",
     r"(ne )?répond pas|refus de répondre|se desconoce|dato (faltante|mancante)|não preenchid[oa]|sem declaração",
     r"ignot[oa]|mancant[ei]|rifiut[ao]|weigert|ontbre(ekt|kend)|geen gegevens|(inget|intet) svar|saknas|ej uppgift",
     r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
@@ -78,8 +78,9 @@ _OR = re.compile(r"\s+(?:or|oder|ou|o|of|lub|eller|nebo|e|und|and|et|y|i|en|och|
 
 
 def _wordings(label: str) -> list[str]:
-    """Return the wordings of a label: itself, and those between its strokes."""
-    return [label, *([] if "/" not in label else label.split("/"))]
+    """Return the wordings of a label: itself, and those between its strokes or commas."""
+    parts = re.split("[/,]", label)
+    return [label, *(parts if len(parts) > 1 else [])]
 
 
 def is_special(label: str) -> bool:

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from crowdgate.review.templates.code_rows import GAP, cells_of
 from crowdgate.review.templates.codebook_values import codes_in_words
+from crowdgate.review.templates.draft_consistency import LEFT_OUT
 from crowdgate.review.templates.section_points import attribute
 
+_GAP_LINE = re.compile(r"(?<=\S)[ \t]*\r?\n[ \t]*(?:\.{2,}|…)[ \t.…]*(?=\r?\n)")
 _OPEN_END = re.compile(r"[,(=]$|\s(?:and|or|to|until|und|oder|bis|et|ou|à|y|o|a)$", re.IGNORECASE)
 """The end of a line that a further one must continue."""
 _LABELLED = re.compile(r"(?:[:;,|/]\s*|^\s*(?:\S+\s+)?)[\w.-]{1,6}\s*=")
@@ -25,6 +27,11 @@ def without_indent(text: str, names: Sequence[str]) -> str:
     if not width or 0 in indents:
         return text
     return "\n".join(each[min(width, _indent(each)) :] for each in lines)
+
+
+def with_marked_gaps(text: str) -> str:
+    """Return a text in which a line of dots, for codes that are left out, is a mark behind the line before it."""
+    return _GAP_LINE.sub(f" {LEFT_OUT}", text)
 
 
 def joined_lines(text: str, names: Sequence[str]) -> str:

@@ -146,9 +146,16 @@ def _ranged(bare: dict[str, str], entries: Sequence[tuple[str, str, str]]) -> tu
     plain = [each for each in entries if each not in special]
     row = bare | ({"missing": "; ".join(filter(None, [bare.get("missing", ""), _said(special)]))} if special else {})
     limits = _joined([(low, high) for low, high, _ in plain])
-    if limits is None:
+    if limits is None or _has_unlabelled_negative(plain):
         return [row], _said(plain)
     return [row | {"least": limits[0], "greatest": limits[1]} | _open_ends(limits, plain)], ""
+
+
+def _has_unlabelled_negative(entries: Sequence[tuple[str, str, str]]) -> bool:
+    """Return whether a negative number without a label stands beside a range from 0 on: it may be a missing code."""
+    lows = [low for low, _, _ in entries]
+    alone = any(low == high and low.startswith("-") and not label for low, high, label in entries)
+    return alone and sum(low.startswith("-") for low in lows) == 1 < len(lows)
 
 
 def _joined(ranges: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
