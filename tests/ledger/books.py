@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from crowdgate.ledger import reservations
 from crowdgate.ledger.heads import head_file
@@ -16,6 +16,9 @@ from crowdgate.ledger.replay import JournalReplay
 from crowdgate.ledger.schema import ENTRIES, KEYS, tables
 from crowdgate.ledger.sqlite import path_of
 from crowdgate.publish.file_names import STAGING
+
+if TYPE_CHECKING:
+    import pytest
 
 BUDGET = Budget("us-cps", Spend(Fraction(4), Fraction("1e-8")), 300_000, "row", "add-remove")
 ONE = Spend(Fraction(1), Fraction("1e-9"))
@@ -158,3 +161,16 @@ def compute_anew(path: Path, ledger_id: str) -> None:
         first = chain_line("", 1, line[1], ledger_id, None, detail)
         connection.execute("UPDATE journal SET subject = ?, detail = ?, digest = ?", (ledger_id, detail, first.digest))
         connection.execute("UPDATE ledger SET id = ?", (ledger_id,))
+
+
+def followed_lines(monkeypatch: "pytest.MonkeyPatch") -> list[int]:
+    """Record the numbers of all lines of journals that are followed from now on."""
+    numbers: list[int] = []
+    honest = JournalReplay.add
+
+    def add(self: JournalReplay, number: int, *said: Any) -> None:
+        numbers.append(number)
+        honest(self, number, *said)
+
+    monkeypatch.setattr(JournalReplay, "add", add)
+    return numbers

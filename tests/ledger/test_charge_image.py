@@ -29,7 +29,7 @@ from crowdgate.ledger.store import Database
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from tests.examples import examples
-from tests.ledger.books import BUDGET, edit
+from tests.ledger.books import BUDGET, edit, followed_lines
 from tests.ledger.test_filters import RENYI
 from tests.ledger.test_series import asked as asked_of_series
 
@@ -261,16 +261,7 @@ def _define(file: Path, index: str, *words: str) -> None:
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record the numbers of all lines that are followed from now on."""
-    numbers: list[int] = []
-    honest = JournalReplay.add
-
-    def add(self: JournalReplay, number: int, *said: Any) -> None:
-        numbers.append(number)
-        honest(self, number, *said)
-
-    monkeypatch.setattr(JournalReplay, "add", add)
-    return numbers
+    return followed_lines(monkeypatch)
 
 
 DAMAGES: dict[str, Callable[[bytes, int], bytes]] = {

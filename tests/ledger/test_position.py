@@ -34,7 +34,7 @@ from crowdgate.planning.outside_findings import _attested
 from crowdgate.signing import keys
 from crowdgate.signing.keys import SigningKey
 from tests.examples import examples
-from tests.ledger.books import BUDGET, ONE, append, asked, edit
+from tests.ledger.books import BUDGET, ONE, append, asked, edit, followed_lines
 
 POPULATIONS, DIGESTS = ("p", "q"), ("old", "new")
 RELEASES = tuple(f"{policy}/{version}/{slot}" for policy in "ab" for version in "12" for slot in "12")
@@ -469,16 +469,7 @@ def desk(tmp_path: Path, signers: dict[str, SigningKey]) -> Desk:
 
 @pytest.fixture
 def followed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Record the numbers of all lines that are followed from now on."""
-    numbers: list[int] = []
-    honest = JournalReplay.add
-
-    def add(self: JournalReplay, number: int, *said: Any) -> None:
-        numbers.append(number)
-        honest(self, number, *said)
-
-    monkeypatch.setattr(JournalReplay, "add", add)
-    return numbers
+    return followed_lines(monkeypatch)
 
 
 def test_reads_and_changes_follow_only_what_came_after_the_position_and_reads_of_lines_everything(

@@ -58,6 +58,7 @@ OWN = {
     "operations/post.py": "a URL of the settings",
     "system/permissions.py": "files that are made",
     "system/fsync.py": "a folder that is synced",
+    "system/abandoned_paths.py": "what runs made",
     "system/temporary_folder.py": "folders that runs made in the private folder",
     "publish/locking.py": "the staging folder",
     "publish/live_files.py": "claims and reserved space in the staging folder",

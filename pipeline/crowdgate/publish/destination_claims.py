@@ -15,9 +15,10 @@ from pathlib import Path
 
 from crowdgate.errors import CrowdgateError, EnvironmentFault
 from crowdgate.publish.file_names import SCRATCH, STAGING
-from crowdgate.publish.live_files import hold, is_abandoned, let_go
+from crowdgate.publish.live_files import hold, let_go
 from crowdgate.publish.locking import locked
 from crowdgate.system import permissions
+from crowdgate.system.abandoned_paths import is_abandoned
 from crowdgate.system.fsync import fsync_path
 from crowdgate.system.regular_files import plain_file, read_bounded
 

@@ -23,18 +23,3 @@ def let_go(path: Path) -> None:
     handle = _HANDLES.pop(path, None)
     if handle is not None:
         os.close(handle)
-
-
-def is_abandoned(path: Path) -> bool:
-    """Return whether no process holds a file; False for one that can't be opened."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(handle)
-    return True

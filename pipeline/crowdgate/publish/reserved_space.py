@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING
 
 from crowdgate.errors import EnvironmentFault
 from crowdgate.publish.file_names import SCRATCH, STAGING
-from crowdgate.publish.live_files import hold, is_abandoned, let_go
+from crowdgate.publish.live_files import hold, let_go
 from crowdgate.publish.locking import locked
 from crowdgate.system import permissions
+from crowdgate.system.abandoned_paths import is_abandoned
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

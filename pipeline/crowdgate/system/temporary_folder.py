@@ -13,9 +13,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crowdgate.system import permissions
+from crowdgate.system.abandoned_paths import is_abandoned
 from crowdgate.system.atomic_file import locked_folder
 
 _ENDED = "~ended"
+_FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW
+"""A folder itself, and no link to one."""
 
 
 @contextmanager
@@ -37,7 +40,7 @@ def sweep_temporary_folders(parent: Path, prefix: str) -> None:
     """Remove the folders of killed runs. Never raises: a folder that can't be removed now is left to a later run."""
     with suppress(OSError), locked_folder(parent):
         for folder in parent.glob(f"{prefix}*"):
-            if _is_abandoned(folder):
+            if is_abandoned(folder, _FOLDER):
                 _remove(folder)
 
 
@@ -48,18 +51,3 @@ def _remove(folder: Path) -> None:
         folder.rename(away)  # from now on, nothing can be made in it
     for each in (away, folder):
         shutil.rmtree(each, ignore_errors=True)
-
-
-def _is_abandoned(folder: Path) -> bool:
-    """Return whether no process holds a folder; False for one that can't be opened, or is a link."""
-    try:
-        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(handle)
-    return True
