@@ -1,5 +1,8 @@
-"""The process that `tests.benchmarks.journal --of charge` measures: a release is charged, and given back."""
+"""The process that `tests.benchmarks.journal --of charge` measures: a release is charged, and given back. Like a
+command, it looks for no cycles at its end."""
 
+import atexit
+import gc
 import sys
 from pathlib import Path
 
@@ -8,6 +11,7 @@ from crowdgate.settings import signing_key, trusted_keys
 from tests.ledger.books import asked
 
 if __name__ == "__main__":
+    atexit.register(gc.freeze)
     root, slot = Path(sys.argv[1]), sys.argv[2]
     url = f"sqlite:///{root}/ledger/ledger.db"
     ledger = open_ledger(url, None, signer=signing_key(root), trusted=trusted_keys(root))

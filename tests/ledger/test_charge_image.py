@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.errors import LedgerRefused
+from crowdgate.errors import LedgerRefused, VerificationFailed
 from crowdgate.ledger import contents, lazy_mapping, position
 from crowdgate.ledger import ledger as ledgers
 from crowdgate.ledger.charge_image import IMAGED, ChargeImage
@@ -248,6 +248,28 @@ def test_an_index_that_lacks_a_row_of_its_table_is_refused(
         assert compare_both(seen, database, monkeypatch) is None
     with pytest.raises(LedgerRefused, match="its file is damaged"):
         desk.open().reserve(town("next"))
+
+
+@pytest.mark.parametrize("index", ["one_live_entry", "one_live_sample"])
+def test_no_charge_relies_on_a_wrong_entry_of_an_index(desk: Desk, index: str) -> None:
+    """The number of entries is right, so another release is charged. A second charge of the same release or sample is
+    refused by the journal, and a comparison of the whole ledger finds the entry."""
+    held, end = "b/1/old-read", {"one_live_entry": "release_id)", "one_live_sample": "sample)"}[index]
+    wrong = end.replace(")", " || 'x')")
+    with closing(sqlite3.connect(desk.file)) as database:
+        row = database.execute("SELECT * FROM entries WHERE release_id = ?", (held,)).fetchone()
+    edit(desk.file, "DELETE FROM entries WHERE release_id = ?", held)
+    _define(desk.file, index, end, wrong)
+    edit(desk.file, f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", *row)
+    _define(desk.file, index, wrong, end)
+    desk.open().void(desk.open().reserve(town("next")).release_id)
+    if index == "one_live_entry":
+        with pytest.raises(LedgerRefused, match="entries differ from its journal"):
+            desk.open().reserve(town(held.removeprefix("b/1/")))
+    with pytest.raises(LedgerRefused, match="was already released by"):
+        desk.open().reserve(town("other", "old-read"))
+    with pytest.raises(VerificationFailed, match="its file is damaged"):
+        desk.open().verify()
 
 
 def _define(file: Path, index: str, *words: str) -> None:

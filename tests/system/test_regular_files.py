@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
+import numpy as np
 import pytest
 
+from crowdgate.system.large_pages import read_in_large_pages
 from crowdgate.system.regular_files import read_plain
 from tests.workshop import Workshop, crowdgate, make_workshop
 
@@ -121,8 +123,18 @@ PLANTED: dict[str, tuple[Callable[[Path], object], str]] = {
 def test_what_is_no_regular_file_of_a_bounded_size_is_refused(what: str, tmp_path: Path) -> None:
     plant, said = PLANTED[what]
     plant(tmp_path / "file")
-    with pytest.raises(OSError, match=said):
-        read_plain(tmp_path / "file", 1 << 20)
+    for read in (read_plain, read_in_large_pages):
+        with pytest.raises(OSError, match=said):
+            read(tmp_path / "file", 1 << 20)
+
+
+@pytest.mark.parametrize("size", [0, 1, (1 << 21) - 1, 1 << 21, (1 << 21) + 1])
+def test_large_pages_hold_the_bytes_of_the_file(size: int, tmp_path: Path) -> None:
+    data = np.random.default_rng(size).bytes(size)
+    (tmp_path / "file").write_bytes(data)
+    found = read_in_large_pages(tmp_path / "file", size)
+    assert found == data
+    assert found.readonly
 
 
 def test_a_file_whose_size_says_nothing_is_read_up_to_its_bound() -> None:

@@ -10,6 +10,7 @@ may be deleted at any time.
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -46,14 +47,14 @@ from crowdgate.limits import LARGEST_POSITION
 from crowdgate.signing.canonical import Digest, SignedModel, canonical, parse_canonical
 from crowdgate.signing.dsse import open_envelope, seal
 from crowdgate.signing.keys import PublicKey, SigningKey
-from crowdgate.system.regular_files import read_plain
+from crowdgate.system.large_pages import read_in_large_pages
 
 PAYLOAD_TYPE = "application/vnd.crowdgate.ledger-position+json"
 _RULES = (
     access_log, charge_image, filter_rules, filters, journal, journal_rules, lazy_mapping, replay, schema, series,
     totals, transitions, values, lifetime, renyi, renyi_filter,
 )  # fmt: skip
-_END = b"\n}\n"
+_END = re.compile(b"\n}\n")
 """The last bytes of an envelope, which occur nowhere inside it."""
 _LINE_END = b"\n"
 """The byte after the JSON of a state, which occurs nowhere inside it."""
@@ -85,7 +86,7 @@ class AttestedPosition:
 
     path: Path
     stated: PositionStatement
-    data: bytes
+    data: memoryview
     start: int
 
     def is_line_of(self, database: Database) -> bool:
@@ -99,7 +100,7 @@ class AttestedPosition:
         return self.stated.rules == _rules_digest() and self._is_signed()
 
     def _is_signed(self) -> bool:
-        return self.stated.state == hashlib.sha256(memoryview(self.data)[self.start :]).hexdigest()
+        return self.stated.state == hashlib.sha256(self.data[self.start :]).hexdigest()
 
     def rows(self) -> dict[str, list[Sequence[Any]]]:
         """Return the rows of each table in the stored state, which another version of this program may have written:
@@ -120,9 +121,10 @@ class AttestedPosition:
 
     def _parts(self) -> tuple[Any, memoryview]:
         """Return the JSON of the state and the image of its charges, which earlier versions stored in the JSON."""
-        end = self.data.find(_LINE_END, self.start) % (len(self.data) + 1)  # without such a byte, all of it
-        saved = from_json(self.data[self.start : end], cache_strings="none")  # digests, hardly any twice
-        return saved, memoryview(self.data)[end + 1 :]
+        found = re.compile(_LINE_END).search(self.data, self.start)
+        end = len(self.data) if found is None else found.start()
+        saved = from_json(bytes(self.data[self.start : end]), cache_strings="none")  # digests, hardly any twice
+        return saved, self.data[end + 1 :]
 
     def replay(self) -> JournalReplay | None:
         """Return a journal replay that continues after the line of this position; None without a valid state."""
@@ -157,14 +159,21 @@ def read_position(ledger_file: Path, ledger_id: str, trusted: Sequence[PublicKey
     """
     path = position_file(ledger_file, ledger_id)
     try:
-        data = read_plain(path, LARGEST_POSITION)
-        end = data.index(_END) + len(_END)
-        opened = open_envelope(data[:end], trusted)
+        data = read_in_large_pages(path, LARGEST_POSITION)
+        end = _end_of_envelope(data)
+        opened = open_envelope(bytes(data[:end]), trusted)
         stated = parse_canonical(opened.payload, PositionStatement)
     except (OSError, ValueError, CrowdgateError):
         return None
     own = opened.payload_type == PAYLOAD_TYPE and stated.ledger == ledger_id
     return AttestedPosition(path, stated, data, end) if own else None
+
+
+def _end_of_envelope(data: memoryview) -> int:
+    found = _END.search(data)
+    if found is None:
+        raise ValueError("no envelope")
+    return found.end()
 
 
 def write_position(ledger_file: Path, ledger_id: str, seen: JournalReplay, signer: SigningKey) -> None:

@@ -165,6 +165,8 @@ STATEMENTS = {
         )""",
 }
 """The statements that create each table and index, in an executable order."""
+INDEXES = ("one_live_entry", "one_live_sample")
+"""The indexes in `STATEMENTS`: each has one entry for each charge that is not void."""
 SINCE = {FILTERS: 3, DIVERGENCES: 3, SERIES: 4}
 """The format from which a table exists; the other tables exist since format 2."""
 

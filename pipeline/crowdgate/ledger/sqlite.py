@@ -26,6 +26,10 @@ EXAMPLE = f"{PREFIX}PATH"
 LONGEST_PATH = 4095
 """The most letters of a path: Linux opens none with more bytes, and messages quote it."""
 
+_CACHE = 256
+"""KiB of pages that a connection keeps. Most pages are read once, and memory for more of them takes longer to set aside
+than reading one again."""
+
 # SQLite's primary result codes about the machine; every other one is about the file's content.
 _MACHINE = {
     sqlite3.SQLITE_BUSY: "is locked by another run; try again",
@@ -118,6 +122,7 @@ def connect(path: Path, busy_seconds: float, mode: str = "mode=rw") -> sqlite3.C
     try:
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
+        connection.execute(f"PRAGMA cache_size=-{_CACHE}")
     except BaseException:
         connection.close()
         raise

@@ -79,13 +79,26 @@ def _opened(path: Path | str) -> int:
 
 def read_bounded(file: BufferedReader, most: int) -> bytes:
     """Return all of a file of at most `most` bytes. Raises OSError for a larger one, which is not read."""
-    size = os.fstat(file.fileno()).st_size
-    data = b"" if size > most else file.read(size + 1)  # `most` may be so large that setting it aside takes long
+    size = check_size(file, most)
+    data = file.read(size + 1)  # `most` may be so large that setting it aside takes long
     if len(data) > size:
         data += file.read(most + 1 - len(data))
-    if len(data) > most or os.fstat(file.fileno()).st_size > most:
-        raise OSError(errno.EFBIG, f"larger than {_size(most)}")
+    if len(data) > most:
+        raise _too_large(most)
+    check_size(file, most)
     return data
+
+
+def check_size(file: BufferedReader, most: int) -> int:
+    """Return the size of a file in bytes. Raises OSError if it is larger than `most`."""
+    size = os.fstat(file.fileno()).st_size
+    if size > most:
+        raise _too_large(most)
+    return size
+
+
+def _too_large(most: int) -> OSError:
+    return OSError(errno.EFBIG, f"larger than {_size(most)}")
 
 
 def read_plain(path: Path | str, most: int) -> bytes:
