@@ -3,8 +3,10 @@
 import re
 import shutil
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.errors import VerificationFailed
@@ -70,3 +72,22 @@ def test_a_footer_that_says_more_is_refused(published: Path, tmp_path: Path) -> 
     for more in (b"\x58\x05Alice\x00", b"\x00Alice"):
         with pytest.raises(VerificationFailed, match="step 6, contents"):
             verify(rewritten(published, tmp_path / more.hex(), lambda footer, more=more: footer[:-1] + more))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(("described", "accepted"), [(True, True), (["ward"], False), (False, False)])
+def test_statistics_are_those_of_the_first_column_or_of_all_as_in_earlier_versions(
+    published: Path, tmp_path: Path, described: bool | list[str], accepted: bool
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(published, copy)
+    held = pq.ParquetFile(copy / "data.parquet", read_dictionary=["age", "ward"])
+    group = held.metadata.row_group(0)
+    assert [group.column(place).is_stats_set for place in range(2)] == [True, False]
+    pieces = held.read()
+    with pq.ParquetWriter(
+        copy / "data.parquet", pieces.schema, compression="none", store_schema=False, write_statistics=described
+    ) as out:
+        out.write_table(pieces)
+    reseal(copy)
+    with nullcontext() if accepted else pytest.raises(VerificationFailed, match="its bytes differ"):
+        verify(copy)
