@@ -1,9 +1,10 @@
 """`check`, or the first charge of a process, behind a long journal, with and without an attested position:
 `python -m tests.benchmarks.journal`, and with `--of charge`.
 
-Each ledger begins with a release of the policy. Each run is a process of its own; CPU seconds are user + system, the
-minimum of all runs in turn. `followed` removes the position before each run, so that the journal is followed from line
-1 and a position is written. What a line takes is compared with `empty`, a ledger of a few lines.
+Each ledger begins with a release of the policy. Each run is a process of its own; CPU seconds are user + system of the
+whole process, or of the charge without its imports, the minimum of all runs in turn. `followed` removes the position
+before each run, so that the journal is followed from line 1 and a position is written. What a line takes is compared
+with `empty`, a ledger of a few lines.
 """
 
 import argparse
@@ -37,11 +38,11 @@ def main() -> None:
         lines = {name: _line(options.of, copy) for name, copy in copies.items()}
         found = least_in_turn(lines, options.runs, lambda name: position.unlink() if name == "followed" else None)
         size = position.stat().st_size
-    cost = {name: each.cpu for name, each in found.items()}
+    cost = {name: each.printed if options.of == "charge" else each.cpu for name, each in found.items()}
     print(f"{options.of} behind {options.lines:,} lines, position of {size / 1e6:.2f} MB")
     print("            CPU s  beyond `empty`  ratio to it")
     for name, cpu in cost.items():
-        print(f"{name:10} {cpu:6.2f} {cpu - cost['empty']:15.3f} {cpu / cost['empty']:12.2f}")
+        print(f"{name:10} {cpu:6.3f} {cpu - cost['empty']:15.3f} {cpu / cost['empty']:12.2f}")
     print(f"with a position, of what it takes without: {cost['position'] / cost['followed']:.2f}")
 
 

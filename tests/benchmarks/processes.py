@@ -20,12 +20,13 @@ Line = Sequence[str | Path]
 
 @dataclass(frozen=True)
 class Cost:
-    """User and system CPU seconds of a process and its children, the peak memory in MB of the largest of them, and
-    elapsed seconds."""
+    """User and system CPU seconds of a process and its children, the peak memory in MB of the largest of them, elapsed
+    seconds, and the number that the process printed, if it printed only that."""
 
     cpu: float
     peak_mb: float
     elapsed: float = 0
+    printed: float = 0
 
 
 def compile_library() -> None:
@@ -37,12 +38,22 @@ def compile_library() -> None:
 def cost(arguments: Line) -> Cost:
     """Run a Python process with these arguments and return its cost. Raises SystemExit unless it ends with 0."""
     start = time.monotonic()
-    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None, "it is a pipe"
+    with process.stdout as output:
+        printed = output.read()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"a process ended with {process.returncode}: {arguments}")
-    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, time.monotonic() - start)
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, time.monotonic() - start, _number(printed))
+
+
+def _number(printed: bytes) -> float:
+    try:
+        return float(printed)
+    except ValueError:
+        return 0
 
 
 def least_in_turn(

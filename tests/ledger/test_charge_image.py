@@ -234,9 +234,7 @@ def test_a_row_that_stands_twice_in_the_pages_is_refused(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("index", ["one_live_entry", "one_live_sample"])
-def test_an_index_that_lacks_a_row_of_its_table_is_refused(
-    desk: Desk, index: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_lacks_a_row_of_its_table_is_refused(desk: Desk, index: str) -> None:
     """The row is written again while the index has another definition, so that the table is the same as before."""
     with closing(sqlite3.connect(desk.file)) as database:
         row = database.execute("SELECT * FROM entries WHERE number = 2").fetchone()
@@ -244,9 +242,7 @@ def test_an_index_that_lacks_a_row_of_its_table_is_refused(
     _define(desk.file, index, "!= 'void'", "== 'none'")
     edit(desk.file, f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", *row)
     _define(desk.file, index, "== 'none'", "!= 'void'")
-    with desk.replay() as (seen, database):
-        assert compare_both(seen, database, monkeypatch) is None
-    with pytest.raises(LedgerRefused, match="its file is damaged"):
+    with pytest.raises(LedgerRefused, match="its rows of entries differ"):
         desk.open().reserve(town("next"))
 
 

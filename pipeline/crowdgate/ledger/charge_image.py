@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Any
 
 from crowdgate.ledger.lazy_mapping import LazyMapping
-from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, ENTRIES, KEYS, SERIES, STATEMENTS, select
+from crowdgate.ledger.schema import COLUMNS, DIVERGENCES, ENTRIES, INDEXES, KEYS, SERIES, STATEMENTS, select
 from crowdgate.ledger.values import State
 
 IMAGED = (ENTRIES, DIVERGENCES, SERIES)
@@ -123,14 +123,16 @@ class ChargeImage:
 
 def comparison(table: str) -> str:
     """Return the SQL statement that compares a table with that of an attached image. Its one row holds the number of
-    rows in each, and the keys, with commas, of rows that the image lacks, or has with other values. Types and nulls
-    count, as nothing is converted.
+    rows in each, whether each index of the table has as many entries as it should, and the keys, with commas, of rows
+    that the image lacks, or has with other values. Types and nulls count, as nothing is converted.
     """
-    key = KEYS[table]
+    key, live = KEYS[table], f"count(*) FILTER (WHERE own.{_LIVE})"
+    entries = [f"(SELECT count(*) FROM main.{ENTRIES} INDEXED BY {name} WHERE {_LIVE}) = {live}" for name in INDEXES]
+    indexed = " AND ".join(entries) if table == ENTRIES else "true"
     differ = " OR ".join(f"own.{name} IS NOT image.{name}" for name in COLUMNS[table])
     pairs = f"main.{table} AS own LEFT JOIN {ATTACHED}.{table} AS image ON image.{key} = own.{key}"
     counts = f"(SELECT count(*) FROM {ATTACHED}.{table}), count(*)"
-    return f"SELECT {counts}, group_concat(own.{key}) FILTER (WHERE {differ}) FROM {pairs}"
+    return f"SELECT {counts}, {indexed}, group_concat(own.{key}) FILTER (WHERE {differ}) FROM {pairs}"
 
 
 def _with_truth_value(cells: Cells) -> Cells:
