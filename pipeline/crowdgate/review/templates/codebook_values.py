@@ -9,6 +9,7 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
+from crowdgate.review.templates.codes_behind_labels import code_behind, with_codes_first, without_codes_behind
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
@@ -198,11 +199,15 @@ def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     if "/" in text and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
-    text = with_minus(text)
+    text = with_codes_first(with_minus(text))
+    rest, behind = without_codes_behind(text)
+    if behind:
+        found = listed_values(rest)
+        return replace(found, missing=(*found.missing, *behind))
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     text = _range_alone(without_elision(said))
-    if (behind := _behind_form(text)) is not None:
-        found = listed_values(behind)
+    if (days := _behind_form(text)) is not None:
+        found = listed_values(days)
         fits = found.day_form in ("", ISO, day_form(text)) and found.bounds is not None
         return found if fits else ListedValues(unread=" ".join(said.split()))
     bare, step = range_and_step(text)
@@ -303,10 +308,17 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
         others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
         behind = "; ".join(label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label))
         found = _one_range(ranges, others) or unread
+        if _names_number(behind):
+            found = ListedValues(unread="; ".join(" ".join(filter(None, each)) for each in filled))
         return replace(found, missing=tuple(map(point_number, special)), remark="" if found.unread else behind)
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _names_number(remark: str) -> bool:
+    """Return whether words behind a range begin with a number, be it behind `or`: it can be a further value."""
+    return bool(re.match(r"(?:[^\W\d]{1,6}\s+)?-?\d", remark))
 
 
 def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> ListedValues | None:
@@ -488,6 +500,8 @@ def _codes_of_parts(text: str) -> Iterator[str]:
     refused`, `99 - not asked`. `99 missing` can be a count.
     """
     for part in re.split(r"[,;()\n]\s*|\.\s+", text):
+        if code := code_behind(part.strip(" .")):
+            yield code
         found = _CODE_PART.fullmatch(part.strip(" ."))
         is_count = (
             found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
@@ -749,6 +763,9 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     """
     if has_comma and point_number(text.strip()) != text.strip():
         return (point_number(text.strip()),)
+    text, behind = without_codes_behind(with_minus(text))
+    if behind:
+        return (*missing_codes(text, has_comma=has_comma), *behind) if text.strip() else behind
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_missing_pair(each) for part in parts for each in alternatives(part.strip()))
     codes = (
