@@ -13,6 +13,7 @@ from crowdgate.review.templates.codes_behind_labels import code_behind, with_cod
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
+from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
@@ -158,6 +159,10 @@ _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
 _KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
 """The codes that lists keep for unknown, unless the code before them is one of a value."""
+_WORDS = re.compile(r"(?!(?:or|and|other|none|no|oder|und|ou|et)\b)[^\W\d]\S*(?:\s+\S+)+", re.IGNORECASE)
+"""Several words that are no value."""
+_CUT = re.compile(r"\bcoded|\bcap|\bmore|\bover|\babove|\bless|\bunder|\bbelow|\bmax|\bmin|\bexcept", re.IGNORECASE)
+"""The words on the ends of a range."""
 LONGEST_RANGE = 300
 """The greatest length of a range with the words behind it."""
 FINEST_STEP, MOST_STEPS = 2, 1000
@@ -193,6 +198,8 @@ class ListedValues:
     """Words behind a range that are no unit, and not understood."""
     day_form: str = field(default="", compare=False)
     """The form of the days of its range, if only one fits."""
+    from_zero: bool = field(default=False, compare=False)
+    """True if only the greatest number is stated, so that the least one is a guess."""
 
 
 def listed_values(text: str) -> ListedValues:
@@ -205,6 +212,10 @@ def listed_values(text: str) -> ListedValues:
         found = listed_values(rest)
         return replace(found, missing=(*found.missing, *behind))
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    if (whole := from_zero(said)) != said and _is_plain_range(found := listed_values(whole)):
+        return replace(found, from_zero=True)
+    if lacks_end(said):
+        return ListedValues(unread=said)
     text = _range_alone(without_elision(said))
     if (days := _behind_form(text)) is not None:
         found = listed_values(days)
@@ -218,6 +229,8 @@ def listed_values(text: str) -> ListedValues:
         return ListedValues()
     if step:
         return _stepped(listed_values("; ".join(parts)), step, said)
+    if remark := _remark_behind(parts):
+        return replace(listed_values(parts[0]), remark=remark)
     pairs = _pairs(parts)
     is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
     unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
@@ -228,6 +241,20 @@ def listed_values(text: str) -> ListedValues:
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def _remark_behind(parts: Sequence[str]) -> str:
+    """Return the words behind a range that are no values, as there are several, without a number, in the first part:
+    `1..9; first stage unit; generated`. Empty if these are something else.
+    """
+    words = [each for each in parts[1:] if not re.search(r"[\d=:]", each) and not is_special(each)]
+    is_remark = len(parts) > 1 and len(words) == len(parts) - 1 and _WORDS.fullmatch(words[0])
+    return "; ".join(words) if is_remark and _RANGE.fullmatch(parts[0]) and not _CUT.search(" ".join(words)) else ""
+
+
+def _is_plain_range(found: ListedValues) -> bool:
+    """Return whether a cell states a range, and perhaps codes for no value, and nothing else."""
+    return found.bounds is not None and not (found.values or found.unread or found.remark or found.top)
 
 
 def with_minus(text: str) -> str:

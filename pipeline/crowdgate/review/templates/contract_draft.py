@@ -309,8 +309,9 @@ def _also_known(column: DraftColumn, *, described: bool) -> str:
     """
     if not described:
         return f"; missing: {', '.join(map(in_quotes, column.missing))}" if column.missing else ""
-    if _has_doubtful_range(column):
-        return "; extremes?" + ("; whole numbers guessed" if seems_whole(column) else "")
-    if not column.values and seems_whole(column):
-        return "; whole numbers guessed"
+    guessed = ["the least number 0"] if column.from_zero and column.bounds else []
+    guessed += ["whole numbers"] if not column.values and seems_whole(column) else []
+    doubt = "; extremes?" if _has_doubtful_range(column) else ""
+    if guessed or doubt:
+        return doubt + (f"; {' and '.join(guessed)} guessed" if guessed else "")
     return "; sums and means round to 1: for precision: 0.1 the range is too wide" if is_coarse(column) else ""

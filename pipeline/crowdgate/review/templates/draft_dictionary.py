@@ -355,6 +355,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
+        from_zero=listed.from_zero,
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")

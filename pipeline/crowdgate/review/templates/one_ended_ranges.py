@@ -1,0 +1,34 @@
+"""Ranges of which a codebook states one end: `up to 168`, `max. 168 hours`, `≥ 0`, `0+`."""
+
+import re
+
+from crowdgate.review.templates.open_ends import MORE_WORDS
+
+_NUMBER = r"-?\d+(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?"
+_UNIT = r"(?:\s*%|\s*[€$£]|\s+[^\W\d]{1,10}\.?)?"
+_MOST = re.compile(
+    r"(?:up to|at most|(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?|<=|≤|no more than|not more than|bis(?: zu)?|höchstens"
+    r"|jusqu['’]à|au plus|au maximum|máx(?:\.|imo)?|hasta|como máximo|até|no máximo|fino a|al massimo|mass(?:\.|imo)"
+    r"|tot|ten hoogste|hoogstens|upp till|högst|op til|højst|opp til|høyst|co najwyżej|maks(?:\.|ymalnie|imum)?"
+    r"|nejvýše|enintään|en fazla|legfeljebb|το πολύ)"
+    rf"\s*:?\s*(?P<end>\d[\d ,.'\u00a0\u202f]*?)(?P<rest>{_UNIT}(?:\s*[,;|].*)?)",
+    re.IGNORECASE | re.DOTALL,
+)
+_LEAST = re.compile(
+    rf"(?:(?:>=?|≥|at least|min(?:\.|imum)?|from|ab|mindestens|au moins|al menos|pelo menos|almeno|minst|mindst)\s*:?\s*"
+    rf"{_NUMBER}{_UNIT}|{_NUMBER}\s*(?:\+|\.\.+|{MORE_WORDS}|and up){_UNIT})",
+    re.IGNORECASE,
+)
+
+
+def from_zero(text: str) -> str:
+    """Return a text that begins with the greatest number that can be as one that begins with a range from 0; others
+    unchanged.
+    """
+    found = _MOST.fullmatch(text)
+    return f"0 - {found['end'].strip()}{found['rest']}" if found else text
+
+
+def lacks_end(text: str) -> bool:
+    """Return whether a text is the least number that can be, and says no greatest one."""
+    return bool(_LEAST.fullmatch(text.strip()))
