@@ -12,7 +12,7 @@ from crowdgate.review.templates.code_runs import has_next, run_entries
 from crowdgate.review.templates.codes_behind_labels import code_behind, with_codes_first, without_codes_behind
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
-from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_marked_counts
 from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
@@ -206,7 +206,7 @@ def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     if "/" in text and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
-    text = with_codes_first(with_minus(text))
+    text = with_codes_first(without_marked_counts(with_minus(text)))
     rest, behind = without_codes_behind(text)
     if behind:
         found = listed_values(rest)

@@ -27,6 +27,7 @@ from crowdgate.review.templates.draft_domain import (
     stated_properties,
 )
 from crowdgate.review.templates.draft_role import guessed_role, holds_free_text, role_in_draft
+from crowdgate.review.templates.figure_columns import without_marked_counts
 from crowdgate.sources.table_header import CellType
 
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
@@ -289,7 +290,7 @@ def _levels(column: DraftColumn) -> str:
 
 def _not_understood(text: str, what: str = "not understood") -> str:
     """Return what a comment quotes of the codebook that is not understood."""
-    quoted = "".join(each for each in " ".join(text.split())[:MOST_QUOTED] if each.isprintable())
+    quoted = "".join(each for each in " ".join(without_marked_counts(text).split())[:MOST_QUOTED] if each.isprintable())
     return f"; {what}: {in_quotes(quoted)}" if quoted else ""
 
 

@@ -21,6 +21,7 @@ from crowdgate.review.templates.column_words import (
     with_edition,
 )
 from crowdgate.review.templates.draft_column import MOST_QUOTED, DraftColumn, DraftSource, Values
+from crowdgate.review.templates.figure_columns import without_marked_counts
 from crowdgate.sources.table_header import CellType
 
 ICD_9 = {"icd9", "cid9", "cie9", "cim9"}
@@ -96,7 +97,7 @@ def _to_decide(source: DraftSource, column: DraftColumn) -> str:
     """Return what to write in place of a domain that nothing states, and what the codebook says of it."""
     codes = ", ".join(f"'{each}'" for each in column.missing)
     missing = f"missing: [{codes}], " if codes else ""
-    said = " ".join((column.unread or column.remark).split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
+    said = " ".join(without_marked_counts(column.unread or column.remark).split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
     row = f", row {column.row}," if column.row else ""
     behind = f"; {source.values_from}{row} says: {said}" if said else ""
     listed = f"{{values: [A, B], {missing}source: {PUBLIC}}}"

@@ -31,7 +31,8 @@ _SENSITIVE = re.compile(
         (
             r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bwrazliw\w*|\bcitliv\w*"
             r"|\b[ck]onfiden[tc]\w*|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*"
-            r"|\bschutzenswert\w*",
+            r"|\bschutzenswert\w*|\barkaluont\w*|\bhassas\b|\bozel nitelikli|\bkulonleges adat|\berzekeny\w*|ευαισθητ"
+            rf"|{plain_text('민감')}|敏感|要配慮|機微|センシティブ",
             r"\bspecial categor\w*|\bbesondere\w* kategor\w*|\bdat[oi] particolar\w*|\bcategori[ae] particolar\w*"
             r"|\bparticolar[ei] categori[ae]|\bsaerlig\w* kategori\w*|\bsarskild\w* kategori\w*"
             r"|\bcategories? particuliere\w*",
@@ -52,6 +53,7 @@ _BRACKETS = re.compile(r"\(([^()]{2,60})\)|\[([^\[\]]{2,60})\]|\s[-–—]\s([^-
 """The words in brackets, or behind a dash at the end."""
 _NOUNS = re.compile(
     r"(?:data|info\w*|variable|variabel|uppgift\w*|opplysning\w*|oplysning\w*|gegevens?|dad[oa]s?|dat[oa]s?|donnees?"
+    r"|besonders|sarskilt|saerligt?|serlig|szczegolnie|zvlast\w*|erityisen|muy|muito|molto|tres|streng|bijzonder"
     r"|personal|person\w*|field|campo|highly|very|direct\w*|direkt\w*|dir[ei]t[oa]|merkmal|angaben?|udaje?|dane|\W)*"
 )
 """The words that can stand beside those of a role in brackets."""

@@ -12,20 +12,36 @@ _NAME = re.compile(
 """The names that many surveys give to their weights."""
 _KINDS = (
     r"sampl\w+|survey|persons?|household|final|design|analys[ie]s|analytic\w*|replicate|calibrat\w+|annual|base|mec|exam",
+    r"trip|travel|dwelling|stage|statistical|normali[sz]ed|rescaled|scaled|rak(?:ed|ing)|integrated|grossing",
     r"population|post-?strat\w*|longitudinal|cross-?sectional|interview|non-?response|expansion|probability|jackknife|brr",
 )
 """The words before `weight` that say which weight of a survey it is."""
+_COMPOUNDS = (
+    r"person|haushalt|design|querschnitt|langsschnitt|stichprobe|anpassung|individual|bevolkerung|analys|kalibr\w* |kalibr|husstand"
+    r"|hushall|husholdning|population|urval|utvalg|steekproef|huishoud|eind|weeg|otos|henkilo|kotitalou|estimointi",
+)
+"""The starts of compounds with `weight` in Germanic languages and in Finnish."""
+_USES = (
+    r"fur |for |pour |para |per |dla |do |pro |voor |till? |kalibr|calibr|campion|muestr|amostr|analit|statyst|populac",
+    r"di riporto|final|finale|familiar|de (?:la |l )?(?:pond|person|sond|redress|expans)|do domic|da pess|del hogar",
+)
+"""The words behind `weight` that say what is weighted with it."""
 _PHRASE = re.compile(
     "|".join(
         (
             rf"\b(?:{'|'.join(_KINDS)})\W+(?:\w+\W+){{0,2}}weight(?:s|ing)?\b",
-            r"\bweights\b|\bweights?\W+(?:to|for) (?:use|all|estimat)",
+            r"\bweights\b|\bweights?\W+(?:to|for) (?:use|all|(?:the )?estimat)",
             r"\bweight(?:s|ing)?\W+(?:factor|variable|coefficient|for (?:analys|estimat|population))",
             r"\b(?:expansion|inflation|raising|grossing(?:-up)?|elevation) factors?\b|\bpondera\w+|\bponderi\w+",
             r"\bfa[ck]?t\w*\W+(?:de |d )?(?:expans\w*|elevaci\w*|extrapol\w*|ponder\w*|redress\w*)",
             r"\bcoefficient\w*\W+(?:de |di |d )?(?:ponder\w*|riport\w*|redress\w*|extrapol\w*)",
             r"\bpeso (?:(?:\w+ )*com calibra|amostral|muestral|campionari|de (?:la )?(?:muestra|amostra)|final de)",
             r"\b(?:hochrechnung|gewichtung|gewichts?)s?-?faktor|\w*(?:gewichtung|hochrechnung)|\bwe(?:e|ging)s?gfactor",
+            r"\bmultiplier\b|\bsurvey weigh|\bmultiplicador|\bhochrechn\w+|\bfa[kc]t(?:or|eur) (?:de )?(?:extrap|pond)",
+            rf"\b(?:{'|'.join(_COMPOUNDS)})[a-z]{{0,6}}-?(?:gewicht|vikt|vekt|vaegt|paino)\b",
+            rf"\b(?:gewicht|vikt|vekt|vaegt|paino|peso|poids|waga|vaha) (?:{'|'.join(_USES)})",
+            r"\bagirlik (?:katsay|fakt|degisk)|\b\w*agirligi\b|\bsulyoz|\bsulyszam|\bmintasuly|σταθμιση|συντελεστ\w* σταθμ"
+            r"|加重|权重|權數|加权|乗率|ウ[ェエ]イト|가중|\bagirlik(?:landirma)?\b",
             r"\bwegingsfactor|\bweegfactor|\bwag[ai]? (?:analit|prob|osob|gospod|uogoln|koncow|populac|kalibr)",
             r"\bpainokerroin",
             r"\b\w*(?:vikt|vaegt|vekt)faktor|\buppraknings|\bopregning|\boppblasing|\bvah[ay] (?:osob|domac|vyberov)",
@@ -43,4 +59,5 @@ def is_survey_weight(name: str, description: str) -> bool:
     name say so, and no words name the weight of a body.
     """
     text, plain = plain_text(description).lower(), plain_text(name).lower()
-    return not _BODY.search(text) and bool(_PHRASE.search(text) or _NAME.fullmatch(plain))
+    is_named = _PHRASE.search(text) or _PHRASE.search(description.lower()) or _NAME.fullmatch(plain)
+    return not _BODY.search(text) and bool(is_named)
