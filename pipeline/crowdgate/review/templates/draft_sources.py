@@ -16,6 +16,7 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
+from crowdgate.review.templates.dbt_schemas import dbt_columns
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, cannot_draft
@@ -30,7 +31,7 @@ from crowdgate.review.templates.draft_dictionary import (
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
-from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
+from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.text_blocks import block_rows

@@ -1,4 +1,4 @@
-"""Fields of a Table Schema (Frictionless), of CSV on the Web, of a JSON Schema, and of models in dbt."""
+"""Fields of a Table Schema (Frictionless), of CSV on the Web and of a JSON Schema."""
 
 from __future__ import annotations
 
@@ -42,20 +42,13 @@ def json_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
         data = json.loads(dictionary_text(path)[0], parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         raise cannot_draft(path, "no JSON that can be read", _EXPECTED) from None
-    return _nearest(path, _schemas(data, 0), names, _EXPECTED)
+    return nearest(path, _schemas(data, 0), names, _EXPECTED)
 
 
-def dbt_columns(path: Path, data: Any, names: Sequence[str]) -> tuple[DraftColumn, ...]:
-    """Return the columns of the model of a `schema.yml` of dbt that has most of the columns `names`."""
-    models = [each for key in ("models", "seeds", "snapshots", "sources") for each in _mappings(data.get(key))]
-    tables = [*models, *(table for each in models for table in _mappings(each.get("tables")))]
-    schemas = [tuple(map(_dbt_column, _mappings(each.get("columns")))) for each in tables]
-    return _nearest(path, schemas, names, "a `schema.yml` of dbt whose models have `columns`")
-
-
-def _nearest(
+def nearest(
     path: Path, schemas: Sequence[tuple[DraftColumn, ...]], names: Sequence[str], expected: str
 ) -> tuple[DraftColumn, ...]:
+    """Return the schema that has most of the columns `names`. Raises ConfigurationError if none has a field."""
     if not (found := [each for each in schemas if each]):
         raise cannot_draft(path, "no fields of a table", expected)
     return max(found, key=lambda each: len({column.name for column in each} & {*names}))
@@ -67,11 +60,11 @@ def _schemas(data: Any, depth: int) -> list[tuple[DraftColumn, ...]]:
     deeper = [each for part in inside for each in _schemas(part, depth + 1)] if depth < MOST_DEEP else []
     if not isinstance(data, dict):
         return deeper
-    named = _mapping(data.get("properties")).items()
+    named = mapping_of(data.get("properties")).items()
     fields = [{**each, "name": name} for name, each in named if isinstance(each, dict)]
-    listed = fields or _mappings(data.get("fields")) or _mappings(data.get("columns"))
-    missing = _texts(data.get("missingValues")) or _texts(data.get("null"))
-    keys = _texts(data.get("primaryKey"))
+    listed = fields or mappings_of(data.get("fields")) or mappings_of(data.get("columns"))
+    missing = texts_of(data.get("missingValues")) or texts_of(data.get("null"))
+    keys = texts_of(data.get("primaryKey"))
     found = tuple(_field(each, missing, keys) for each in listed if isinstance(each.get("name"), str))
     return [_with_mark(found, listed), *deeper]
 
@@ -87,18 +80,20 @@ def _with_mark(columns: tuple[DraftColumn, ...], stated: Sequence[dict[str, Any]
 def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) -> DraftColumn:
     """Return a field as a column; limits and values stand beside it, or below `constraints` or `datatype`."""
     kind = stated.get("datatype", stated.get("type"))
-    own = {**_mapping(kind), **stated, **_mapping(stated.get("constraints"))}
-    words = next((text for key in ("title", "titles", "label", "description") if (text := _text(stated.get(key)))), "")
-    described = f"{words}: {text}" if (text := _text(stated.get("description"))) not in ("", words) else words
-    told = text if "=" in (text := _text(stated.get("description"))) else words
+    own = {**mapping_of(kind), **stated, **mapping_of(stated.get("constraints"))}
+    words = next(
+        (text for key in ("title", "titles", "label", "description") if (text := text_of(stated.get(key)))), ""
+    )
+    described = f"{words}: {text}" if (text := text_of(stated.get("description"))) not in ("", words) else words
+    told = text if "=" in (text := text_of(stated.get("description"))) else words
     values = with_labels(_categories(own), described) or _truth(kind, own)
     limits = [(own[low], own[high]) for low, high in _LIMITS if low in own and high in own]
     ranged = stated_range(*map(str, limits[0])) if limits and not values else ListedValues()
-    form = _text(stated.get("format"))
-    column = _column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form, told)
+    form = text_of(stated.get("format"))
+    column = field_column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form, told)
     is_key = column.name in keys
-    unread = ", ".join(f"{key}: {_text(own[key])}" for key in _UNREAD if key in own and not (values or ranged.bounds))
-    codes = [*missing, *_texts(stated.get("missingValues")), *_texts(stated.get("null"))]
+    unread = ", ".join(f"{key}: {text_of(own[key])}" for key in _UNREAD if key in own and not (values or ranged.bounds))
+    codes = [*missing, *texts_of(stated.get("missingValues")), *texts_of(stated.get("null"))]
     none = [*column.missing, *(each for each in codes if each and not is_empty(each))]
     return replace(column, missing=tuple(dict.fromkeys(none)), is_key=is_key, direct=is_key, remark=unread)
 
@@ -107,17 +102,17 @@ def _truth(kind: Any, own: dict[str, Any]) -> Values:
     """Return the texts of a Boolean in the table, if the schema states them."""
     if kind != "boolean" or not any(own.get(key) for key in _TRUTH):
         return ()
-    return tuple((text, "") for key, usual in _TRUTH.items() for text in _texts(own.get(key)) or usual if text)
+    return tuple((text, "") for key, usual in _TRUTH.items() for text in texts_of(own.get(key)) or usual if text)
 
 
 def _type_name(kind: Any, own: dict[str, Any]) -> str:
     """Return the name of the type of a field; of several, of which one is `null`, the other one."""
-    kinds = [each for each in _texts(kind if not isinstance(kind, dict) else own.get("base")) if each != "null"]
+    kinds = [each for each in texts_of(kind if not isinstance(kind, dict) else own.get("base")) if each != "null"]
     is_day = own.get("format") in ("date", "date-time") and kinds == ["string"]
     return "date" if is_day else kinds[0] if len(kinds) == 1 else ""
 
 
-def _column(
+def field_column(
     name: str, kind: str, words: str, values: Values, ranged: ListedValues, form: str = "", told: str = ""
 ) -> DraftColumn:
     """Return a column by its type, words, values and range. Values in its words, or in those in which they are `told`,
@@ -146,44 +141,34 @@ def _categories(own: dict[str, Any]) -> Values:
     stated = own.get("enum") or own.get("categories") or own.get("oneOf") or []
     listed = stated if isinstance(stated, list) else []
     pairs = [
-        (_text(each.get("value", each.get("const"))), _text(each.get("label", each.get("title"))))
+        (text_of(each.get("value", each.get("const"))), text_of(each.get("label", each.get("title"))))
         if isinstance(each, dict)
-        else (_text(each), "")
+        else (text_of(each), "")
         for each in listed
     ]
     return tuple({code: (code, label) for code, label in pairs if code}.values())
 
 
-def _dbt_column(stated: dict[str, Any]) -> DraftColumn:
-    """Return a column of a model in dbt, whose tests list its values or say that it identifies rows."""
-    tests = [each for key in ("tests", "data_tests") for each in stated.get(key) or [] if stated.get(key)]
-    rules = [each["accepted_values"] for each in tests if isinstance(each, dict) and "accepted_values" in each]
-    listed = [each.get("values") or _mapping(each.get("arguments")).get("values") for each in rules]
-    values = tuple((each, "") for each in dict.fromkeys(_texts(listed[0]) if len(listed) == 1 else ()))
-    meta = {**_mapping(stated.get("meta")), **_mapping(_mapping(stated.get("config")).get("meta"))}
-    name, kind, words = (_text(stated.get(key)) for key in ("name", "data_type", "description"))
-    column = _column(name, kind, words, values, ListedValues())
-    role = next((found for each in meta.values() if (found := stated_role(_text(each)))), column.role)
-    unread = "; ".join(map(str, listed)) if len(listed) > 1 else column.unread
-    return replace(column, role=role, is_key="unique" in tests, direct="unique" in tests, unread=unread)
-
-
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
+    """Return a value as text without line ends; of a list or mapping its first text, of none an empty text."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, dict | list):
-        return next(iter(_texts([*(value.values() if isinstance(value, dict) else value)])), "")
+        return next(iter(texts_of([*(value.values() if isinstance(value, dict) else value)])), "")
     return "" if value is None else " ".join(str(value).split())
 
 
-def _texts(value: Any) -> list[str]:
+def texts_of(value: Any) -> list[str]:
+    """Return the single values of a list, or the value itself, as texts."""
     listed = value if isinstance(value, list) else [value]
-    return [_text(each) for each in listed if each is not None and not isinstance(each, dict | list)]
+    return [text_of(each) for each in listed if each is not None and not isinstance(each, dict | list)]
 
 
-def _mapping(value: Any) -> dict[str, Any]:
+def mapping_of(value: Any) -> dict[str, Any]:
+    """Return a mapping; an empty one for other values."""
     return value if isinstance(value, dict) else {}
 
 
-def _mappings(value: Any) -> list[dict[str, Any]]:
+def mappings_of(value: Any) -> list[dict[str, Any]]:
+    """Return the mappings of a list; none for other values."""
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
