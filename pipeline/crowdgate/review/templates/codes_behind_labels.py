@@ -1,4 +1,4 @@
-"""Codes that stand behind their labels: `Male 1, Female 2, refused -1`, or `refused -1` behind a list of another form."""
+"""Codes that stand behind their labels: `Male 1, Female 2, refused -1`, or only `refused -1` behind others."""
 
 import re
 from collections.abc import Sequence

@@ -50,7 +50,7 @@ LARGEST_DICTIONARY = 1 << 26
 """The greatest size of a data dictionary in bytes."""
 MOST_HEADINGS, LONGEST_HEADING = 20, 40
 """The number of headings that a message names, and the length of each."""
-MOST_TITLE_ROWS = 10
+MOST_TITLE_ROWS = 30
 """The number of rows in which the headings are looked for."""
 _CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
 """Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
@@ -133,6 +133,8 @@ class Dictionary:
     """The number of columns whose values are those of a list elsewhere in the codebook."""
     encoding: str = ""
     """The encoding of its text, if that is not UTF-8."""
+    sheets: tuple[str, ...] = ()
+    """The names of the sheets of variables, if a workbook has several sheets."""
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
@@ -158,7 +160,8 @@ class Dictionary:
             if self.used
             else "read as a block of lines for each variable, not as a table"
         )
-        return f"{read}{headings}"
+        sheets = f"variables in {' and '.join(map(repr, self.sheets[:MOST_HEADINGS]))}; " if self.sheets else ""
+        return f"{read}{sheets}{headings}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:

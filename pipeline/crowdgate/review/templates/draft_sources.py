@@ -190,7 +190,9 @@ def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> Draft
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
     if end in SOURCES["excel"].suffixes:
-        return read_sheets(path, _sheets(path, own_sheet), names)
+        named = _sheets(path, own_sheet)
+        has_one = any(is_dictionary(rows, names) for _, rows in named)
+        return read_sheets(path, named if has_one else [*named, *_sheets(path, own_sheet, others=True)], names)
     text, encoding = dictionary_text(path)
     if end == ".txt" and (program := program_of(text)):
         raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
@@ -270,12 +272,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _sheets(path: Path, own_sheet: str | None) -> list[Sheet]:
-    """Return the sheets of a workbook that can be codebooks. Raises ConfigurationError if they can't be read."""
+def _sheets(path: Path, own_sheet: str | None, *, others: bool = False) -> list[Sheet]:
+    """Return the sheets of a workbook that can be codebooks by their names, or the `others`, but never the table's.
+    Raises ConfigurationError if they can't be read.
+    """
     from crowdgate.sources.excel import sheet_rows
 
     try:
-        return [(each, sheet_rows(path, each)) for each in _codebook_sheets(path, own_sheet)]
+        named = _codebook_sheets(path, own_sheet)
+        unnamed = (each for each in _sheet_names(path) if each not in (*named, own_sheet))
+        return [(each, sheet_rows(path, each)) for each in (unnamed if others else named)]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
 

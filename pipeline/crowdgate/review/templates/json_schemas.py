@@ -21,7 +21,7 @@ from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_
 from crowdgate.review.templates.draft_dictionary import dictionary_text
 from crowdgate.review.templates.labels_in_words import beside_range, with_labels
 from crowdgate.review.templates.special_labels import is_empty
-from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
+from crowdgate.review.templates.stated_roles import role_in_brackets
 from crowdgate.sources.table_header import CellType
 
 MOST_DEEP = 12

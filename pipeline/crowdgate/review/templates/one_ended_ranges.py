@@ -7,16 +7,16 @@ from crowdgate.review.templates.open_ends import MORE_WORDS
 _NUMBER = r"-?\d+(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?"
 _UNIT = r"(?:\s*%|\s*[€$£]|\s+[^\W\d]{1,10}\.?)?"
 _MOST = re.compile(
-    r"(?:up to|at most|(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?|<=|≤|no more than|not more than|bis(?: zu)?|höchstens"
-    r"|jusqu['’]à|au plus|au maximum|máx(?:\.|imo)?|hasta|como máximo|até|no máximo|fino a|al massimo|mass(?:\.|imo)"
-    r"|tot|ten hoogste|hoogstens|upp till|högst|op til|højst|opp til|høyst|co najwyżej|maks(?:\.|ymalnie|imum)?"
+    r"(?:up to|at most|(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?|<=|≤|no(?:t)? more than"
+    r"|bis(?: zu)?|höchstens|jusqu['’]à|au plus|au maximum|máx(?:\.|imo)?|hasta|como máximo|até|no máximo|fino a|al massimo"
+    r"|mass(?:\.|imo)|tot|ten hoogste|hoogstens|upp till|högst|op til|højst|opp til|høyst|co najwyżej|maks(?:\.|ymalnie|imum)?"
     r"|nejvýše|enintään|en fazla|legfeljebb|το πολύ)"
     rf"\s*:?\s*(?P<end>\d[\d ,.'\u00a0\u202f]*?)(?P<rest>{_UNIT}(?:\s*[,;|].*)?)",
     re.IGNORECASE | re.DOTALL,
 )
 _LEAST = re.compile(
-    rf"(?:(?:>=?|≥|at least|min(?:\.|imum)?|from|ab|mindestens|au moins|al menos|pelo menos|almeno|minst|mindst)\s*:?\s*"
-    rf"{_NUMBER}{_UNIT}|{_NUMBER}\s*(?:\+|\.\.+|{MORE_WORDS}|and up){_UNIT})",
+    rf"(?:(?:>=?|≥|at least|min(?:\.|imum)?|from|ab|mindestens|au moins|al menos|pelo menos|almeno"
+    rf"|minst|mindst)\s*:?\s*{_NUMBER}{_UNIT}|{_NUMBER}\s*(?:\+|\.\.+|{MORE_WORDS}|and up){_UNIT})",
     re.IGNORECASE,
 )
 

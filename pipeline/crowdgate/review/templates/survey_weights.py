@@ -17,8 +17,8 @@ _KINDS = (
 )
 """The words before `weight` that say which weight of a survey it is."""
 _COMPOUNDS = (
-    r"person|haushalt|design|querschnitt|langsschnitt|stichprobe|anpassung|individual|bevolkerung|analys|kalibr\w* |kalibr|husstand"
-    r"|hushall|husholdning|population|urval|utvalg|steekproef|huishoud|eind|weeg|otos|henkilo|kotitalou|estimointi",
+    r"person|haushalt|design|querschnitt|langsschnitt|stichprobe|anpassung|individual|bevolkerung|analys"
+    r"|kalibr\w* |kalibr|husstand|hushall|husholdning|population|urval|utvalg|steekproef|huishoud|eind|weeg|otos|henkilo|kotitalou|estimointi",
 )
 """The starts of compounds with `weight` in Germanic languages and in Finnish."""
 _USES = (
@@ -40,8 +40,8 @@ _PHRASE = re.compile(
             r"\bmultiplier\b|\bsurvey weigh|\bmultiplicador|\bhochrechn\w+|\bfa[kc]t(?:or|eur) (?:de )?(?:extrap|pond)",
             rf"\b(?:{'|'.join(_COMPOUNDS)})[a-z]{{0,6}}-?(?:gewicht|vikt|vekt|vaegt|paino)\b",
             rf"\b(?:gewicht|vikt|vekt|vaegt|paino|peso|poids|waga|vaha) (?:{'|'.join(_USES)})",
-            r"\bagirlik (?:katsay|fakt|degisk)|\b\w*agirligi\b|\bsulyoz|\bsulyszam|\bmintasuly|σταθμιση|συντελεστ\w* σταθμ"
-            r"|加重|权重|權數|加权|乗率|ウ[ェエ]イト|가중|\bagirlik(?:landirma)?\b",
+            r"\bagirlik (?:katsay|fakt|degisk)|\b\w*agirligi\b|\bsulyoz|\bsulyszam|\bmintasuly"
+            r"|σταθμιση|συντελεστ\w* σταθμ|加重|权重|權數|加权|乗率|ウ[ェエ]イト|가중|\bagirlik(?:landirma)?\b",
             r"\bwegingsfactor|\bweegfactor|\bwag[ai]? (?:analit|prob|osob|gospod|uogoln|koncow|populac|kalibr)",
             r"\bpainokerroin",
             r"\b\w*(?:vikt|vaegt|vekt)faktor|\buppraknings|\bopregning|\boppblasing|\bvah[ay] (?:osob|domac|vyberov)",
