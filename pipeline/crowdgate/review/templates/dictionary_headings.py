@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
+from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
@@ -217,6 +218,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     )
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
         found["label"] = found.pop("value label")
+    if "values" in found and "value label" not in found and not (are_unique and len(names) == len(rows)):
+        found |= _labels_of_values(heads, rows, found)
     inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
@@ -224,6 +227,34 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         fit = [at for at in free if not is_known and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
     return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}
+
+
+def _labels_of_values(heads: Sequence[str], rows: Sequence[Sequence[str]], found: dict[str, int]) -> dict[str, int]:
+    """Return the place of the labels of values beside the codes of a row for each value: the first one under a heading
+    of labels whose cells differ where the name does not, if the known labels are those of variables.
+    """
+    known = [at for key in ("label", "description") if (at := found.get(key)) is not None]
+    if any(_differ_within(rows, found, at) for at in known):
+        return {}
+    free = [at for at, each in enumerate(heads) if each and at not in found.values()]
+    keys = ("label", "description", "value label", "values")
+    fit = [
+        at for at in free if heading_key_by_word(heads[at]) in keys and not any(map(FIGURE.fullmatch, _cells(rows, at)))
+    ]
+    first = next((at for at in fit if _differ_within(rows, found, at)), None)
+    return {} if first is None else {"value label": first}
+
+
+def _differ_within(rows: Sequence[Sequence[str]], found: dict[str, int], at: int) -> bool:
+    """Return whether the cells of a column differ between most rows of values that follow each other for one name."""
+    name, last = "", ""
+    same, other = 0, 0
+    for row in rows:
+        own, cell = (row[each].strip() if each < len(row) else "" for each in (found["name"], at))
+        if cell and last and own in ("", name):
+            same, other = same + (cell == last), other + (cell != last)
+        name, last = own or name, cell if own in ("", name) or own else ""
+    return other > same
 
 
 def places_of_codes(row: Sequence[str]) -> tuple[int, int] | None:

@@ -15,6 +15,7 @@ from pathlib import Path
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
+from crowdgate.review.templates.bilingual_cells import in_one_language
 from crowdgate.review.templates.code_rows import DOUBTFUL
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
@@ -180,7 +181,9 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     references: dict[str, tuple[str, ...]] = {}
     name = ""
     first: dict[str, int] = {}
-    for number, cells, row in _with_lengths(rows, at + 1, known):
+    numbered = [*_with_lengths(rows, at + 1, known)]
+    plain = in_one_language([row for _, _, row in numbered], _WORDS, ("values", "value label"))
+    for (number, cells, _), row in zip(numbered, plain, strict=True):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
         references.setdefault(name, _references(cells, known))

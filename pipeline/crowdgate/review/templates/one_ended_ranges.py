@@ -8,9 +8,9 @@ _NUMBER = r"-?\d+(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?"
 _UNIT = r"(?:\s*%|\s*[€$£]|\s+[^\W\d]{1,10}\.?)?"
 _MOST = re.compile(
     r"(?:up to|at most|(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?|<=|≤|no(?:t)? more than"
-    r"|bis(?: zu)?|höchstens|jusqu['’]à|au plus|au maximum|máx(?:\.|imo)?|hasta|como máximo|até|no máximo|fino a|al massimo"
-    r"|mass(?:\.|imo)|tot|ten hoogste|hoogstens|upp till|högst|op til|højst|opp til|høyst|co najwyżej|maks(?:\.|ymalnie|imum)?"
-    r"|nejvýše|enintään|en fazla|legfeljebb|το πολύ)"
+    r"|bis(?: zu)?|höchstens|jusqu['’]à|au plus|au maximum|máx(?:\.|imo)?|hasta|como máximo|até|no máximo"
+    r"|fino a|al massimo|mass(?:\.|imo)|tot|ten hoogste|hoogstens|upp till|högst|op til|højst|opp til|høyst"
+    r"|co najwyżej|maks(?:\.|ymalnie|imum)?|nejvýše|enintään|en fazla|legfeljebb|το πολύ)"
     rf"\s*:?\s*(?P<end>\d[\d ,.'\u00a0\u202f]*?)(?P<rest>{_UNIT}(?:\s*[,;|].*)?)",
     re.IGNORECASE | re.DOTALL,
 )

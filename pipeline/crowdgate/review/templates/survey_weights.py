@@ -17,14 +17,16 @@ _KINDS = (
 )
 """The words before `weight` that say which weight of a survey it is."""
 _COMPOUNDS = (
-    r"person|haushalt|design|querschnitt|langsschnitt|stichprobe|anpassung|individual|bevolkerung|analys"
-    r"|kalibr\w* |kalibr|husstand|hushall|husholdning|population|urval|utvalg|steekproef|huishoud|eind|weeg|otos|henkilo|kotitalou|estimointi",
-)
+    "person", "haushalt", "design", "querschnitt", "langsschnitt", "stichprobe", "anpassung", "bevolkerung", "analys",
+    r"kalibr\w* ", "kalibr", "husstand", "hushall", "husholdning", "population", "urval", "utvalg", "steekproef",
+    "huishoud", "eind", "weeg", "otos", "henkilo", "kotitalou", "estimointi",
+)  # fmt: skip
 """The starts of compounds with `weight` in Germanic languages and in Finnish."""
 _USES = (
-    r"fur |for |pour |para |per |dla |do |pro |voor |till? |kalibr|calibr|campion|muestr|amostr|analit|statyst|populac",
-    r"di riporto|final|finale|familiar|de (?:la |l )?(?:pond|person|sond|redress|expans)|do domic|da pess|del hogar",
-)
+    "fur ", "for ", "pour ", "para ", "per ", "dla ", "do ", "pro ", "voor ", "till? ", "kalibr", "calibr", "campion",
+    "muestr", "amostr", "analit", "statyst", "populac", "di riporto", "final", "familiar", "do domic", "da pess",
+    "del hogar", "de (?:la |l )?(?:pond|person|sond|redress|expans)",
+)  # fmt: skip
 """The words behind `weight` that say what is weighted with it."""
 _PHRASE = re.compile(
     "|".join(

@@ -1,0 +1,148 @@
+"""What cells of codebooks become in a draft: ranges with remarks, codes behind labels, weights, two languages."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.review.drafted_items import drafted_items
+from tests.sources.table_files import write_workbook
+
+SEXES = {"values": ["1", "2"], "labels": {"1": "Male", "2": "Female"}}
+
+
+@pytest.mark.parametrize(
+    ("values", "domain"),
+    [
+        ("12-19, or 20", "says: 12-19 or 20"),
+        ("12-19, 20 if more", "says: 12-19"),
+        ("1..9; first stage unit; generated", {"from": "1", "to": "9"}),
+        ("0-90; top coded at 90; generated", "says: 0-90; top coded"),
+        ("up to 168", {"from": "0", "to": "168"}),
+        ("max. 168 hours, 999 = unknown", {"from": "0", "to": "168", "missing": ["999"]}),
+        ("≤ 168", {"from": "0", "to": "168"}),
+        ("≥ 0", "says: ≥ 0"),
+        ("up to 5; 6-10; 11+", "says: up to 5; 6-10; 11+"),
+        ("0-24, refused -1, don't know -2", {"from": "0", "to": "24", "missing": ["-1", "-2"]}),
+        ("1 Male, 2 Female, refused -1", SEXES | {"missing": ["-1"]}),
+        ("Male 1, Female 2, refused -1", SEXES | {"missing": ["-1"]}),
+        ("1=Male n=500; 2=Female n=300", SEXES),
+        ("1=Male n=500; 1=Female n=300", "says: 1=Male; 1=Female"),
+    ],
+)
+def test_cells_of_values_are_read_or_left_to_decide(tmp_path: Path, values: str, domain: Any) -> None:
+    text = f'variable,label,type,values\na,Visits,integer,"{values}"\nb,Sex,,1=a; 2=b\n'
+    found = drafted_items(tmp_path, "a,b", text)["a"]["domain"]
+    assert (domain in found) if isinstance(domain, str) else found == domain
+    assert "500" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("missing", "codes"),
+    [
+        ("refused -1, don't know -2", ["-1", "-2"]),
+        ("refused = -1; not asked = -2", ["-1", "-2"]),
+        ("-1 = refused", ["-1"]),
+    ],
+)
+def test_missing_codes_stand_behind_their_labels_or_before_them(tmp_path: Path, missing: str, codes: list[str]) -> None:
+    text = f'variable,label,type,values,missing\na,Visits,integer,0-24,"{missing}"\n'
+    assert drafted_items(tmp_path, "a,x", text)["a"]["domain"]["missing"] == codes
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "role"),
+    [
+        ("paino", "Painokerroin", "other"),
+        ("paino", "Paino kg", "quasi-identifier"),
+        ("mult", "Multiplier", "other"),
+        ("wtrip", "Trip weight", "other"),
+        ("gewicht", "Personengewicht", "other"),
+        ("gewicht", "Geburtsgewicht", "quasi-identifier"),
+        ("peso", "Peso campionario", "other"),
+        ("peso", "Peso", "quasi-identifier"),
+        ("waga", "Waga do obliczeń", "other"),
+        ("w", "표본가중치", "other"),
+        ("health", "Gesundheit (besonders schützenswert)", "sensitive"),
+        ("health", "Hälsa (särskilt känslig)", "sensitive"),
+    ],
+)
+def test_weights_and_sensitive_columns_are_known_in_many_languages(
+    tmp_path: Path, name: str, label: str, role: str
+) -> None:
+    text = f"variable,label,type,values\n{name},{label},numeric,0-100\n"
+    assert drafted_items(tmp_path, f"{name},x", text)[name]["privacyRole"] == role
+
+
+def test_a_precision_is_asked_for_only_where_the_range_has_room_for_it(tmp_path: Path) -> None:
+    text = "variable,label,type,values\na,Rent,decimal,0-1000000\nb,Rent,decimal,0-50000\nc,Rent,decimal,0-500\n"
+    found = {name: each["domain"]["precision"] for name, each in drafted_items(tmp_path, "a,b,c", text).items()}
+    assert found["a"] == "10"
+    assert "such as 0.1;" in found["b"]
+    assert "such as 0.01;" in found["c"]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "variable,label,code,bezeichnung,label en\n,,,,\nsex,Sex,1,Mann,Man\nsex,Sex,2,Frau,Woman\nw,Work,1,Ja,Yes\n",
+        "variable,label,code,value (German),value (English)\nsex,Sex,1,Mann,Man\n,,2,Frau,Woman\nw,Work,1,Ja,Yes\n",
+        "variable,label,values\nsex,Geschlecht / Sex,1=Mann / Man; 2=Frau / Woman\nw,Arbeit / Work,\nx,Ort / Place,\n",
+    ],
+)
+def test_labels_of_values_are_those_of_one_language(tmp_path: Path, rows: str) -> None:
+    labels = {"1": "Mann", "2": "Frau"}
+    assert drafted_items(tmp_path, "sex,w,x", rows)["sex"]["domain"] == {"values": ["1", "2"], "labels": labels}
+
+
+def test_a_codebook_is_found_among_sheets_with_titles(tmp_path: Path) -> None:
+    book = tmp_path / "b.xlsx"
+    titles = [["Survey of households"], *([f"line {at}"] for at in range(12))]
+    rows = [["Variable", "Label", "Values"], ["sex", "Sex", "1=Male; 2=Female"]]
+    write_workbook(book, {"Metadata": [["About"], ["see the next sheet"]], "Tab 2": [*titles, *rows]})
+    assert drafted_items(tmp_path, "sex,x", book)["sex"]["domain"] == SEXES
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SEX      Position: 1   Width: 1  Format: F1.0\n  Sex of the person\n  1  Male\n  2  Female\n",
+        "SEX\n  Sex of the person\n  Position: 1-1\n  Column: 1\n  Width: 1\n  1 = Male\n  2 = Female\n",
+    ],
+)
+def test_places_in_a_line_are_no_labels(tmp_path: Path, text: str) -> None:
+    more = text.replace("SEX", "MATE").replace("Sex", "Mate")
+    assert drafted_items(tmp_path, "SEX,MATE", text + more, ".txt")["SEX"]["domain"] == SEXES
+
+
+RULES = """
+models:
+  - name: t
+    columns:
+      - name: sex
+        description: "Sex (1 = Male, 2 = Female)"
+        tests: [accepted_values: {values: [1, 2]}]
+      - name: hours
+        data_type: integer
+        tests: [dbt_utils.accepted_range: {min_value: 0, max_value: 168}]
+      - name: size
+        data_type: integer
+        data_tests: [dbt_expectations.expect_column_values_to_be_between: {arguments: {min_value: 1, max_value: 9}}]
+      - name: kind
+        tests: [dbt_expectations.expect_column_values_to_be_in_set: {value_set: [A, B]}]
+      - name: half
+        tests: [dbt_utils.accepted_range: {min_value: 0, max_value: 9, inclusive: false}]
+      - name: part
+        tests: [accepted_values: {values: [1, 2], config: {where: "year > 2000"}}]
+"""
+
+
+def test_the_tests_of_a_dbt_model_state_values_and_ranges(tmp_path: Path) -> None:
+    found = {
+        n: f.get("domain") for n, f in drafted_items(tmp_path, "sex,hours,size,kind,half,part", RULES, ".yml").items()
+    }
+    assert found["sex"] == SEXES
+    assert (found["hours"], found["size"]) == ({"from": "0", "to": "168"}, {"from": "1", "to": "9"})
+    assert found["kind"] == {"values": ["A", "B"]}
+    assert "says: min_value: 0, max_value: 9, inclusive: false" in found["half"]
+    assert "says: 1, 2" in found["part"]
