@@ -138,9 +138,7 @@ models:
 
 
 def test_the_tests_of_a_dbt_model_state_values_and_ranges(tmp_path: Path) -> None:
-    found = {
-        n: f.get("domain") for n, f in drafted_items(tmp_path, "sex,hours,size,kind,half,part", RULES, ".yml").items()
-    }
+    found = {n: f["domain"] for n, f in drafted_items(tmp_path, "sex,hours,size,kind,half,part", RULES, ".yml").items()}
     assert found["sex"] == SEXES
     assert (found["hours"], found["size"]) == ({"from": "0", "to": "168"}, {"from": "1", "to": "9"})
     assert found["kind"] == {"values": ["A", "B"]}
