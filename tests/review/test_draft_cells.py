@@ -1,4 +1,4 @@
-"""What cells of codebooks become in a draft: ranges with remarks, codes behind labels, weights, two languages."""
+"""Drafts of single cells and tables of codebooks: ranges with remarks, codes behind labels, weights, two languages."""
 
 from pathlib import Path
 from typing import Any
@@ -144,3 +144,19 @@ def test_the_tests_of_a_dbt_model_state_values_and_ranges(tmp_path: Path) -> Non
     assert found["kind"] == {"values": ["A", "B"]}
     assert "says: min_value: 0, max_value: 9, inclusive: false" in found["half"]
     assert "says: 1, 2" in found["part"]
+
+
+RULED = {
+    "rst": "====  =====  ================\nName  Label  Values\n====  =====  ================\n"
+    "sex   Sex    1=Male,\n             2=Female\n====  =====  ================\n",
+    "grid": "+------+-------+----------+\n| Name | Label | Values   |\n+======+=======+==========+\n"
+    "| sex  | Sex   | 1=Male,  |\n|      |       | 2=Female |\n+------+-------+----------+\n",
+    "adoc": "|===\n| Name | Label | Values\n\n| sex\n| Sex\n| 1=Male, 2=Female\n|===\n",
+    "tex": "\\begin{tabular}{lll}\n\\toprule\nName & Label & Values \\\\\n\\midrule\n"
+    "\\texttt{sex} & Sex & 1=Male, 2=Female \\\\\n\\bottomrule\n\\end{tabular}\n",
+}
+
+
+@pytest.mark.parametrize("text", RULED.values(), ids=RULED)
+def test_tables_of_marked_up_texts_are_read(tmp_path: Path, text: str) -> None:
+    assert drafted_items(tmp_path, "sex,x", text, ".txt")["sex"]["domain"] == SEXES

@@ -34,6 +34,7 @@ from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, synt
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.programs import program_of
+from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
@@ -73,6 +74,7 @@ CODEBOOKS = (
 """The forms of codebooks, and what to do with others."""
 _TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
 _INSTEAD = dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT)
+_INSTEAD |= dict.fromkeys((".rst", ".adoc", ".tex"), "its name with the ending .txt; else ")
 """The advice on other forms of files."""
 
 
@@ -198,6 +200,9 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
         raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
+    tables: list[Sheet] = [("", rows) for rows in ruled_tables(text)] if end == ".txt" else []
+    if any(is_dictionary(rows, names) for _, rows in tables):
+        return replace(read_sheets(path, tables, names).without_rows(), encoding=encoding, sheets=())
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
     found = read_dictionary(path, rows, names)
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
