@@ -160,3 +160,29 @@ RULED = {
 @pytest.mark.parametrize("text", RULED.values(), ids=RULED)
 def test_tables_of_marked_up_texts_are_read(tmp_path: Path, text: str) -> None:
     assert drafted_items(tmp_path, "sex,x", text, ".txt")["sex"]["domain"] == SEXES
+
+
+ABROAD = {
+    "zh": "字段名,字段说明,数据类型,取值范围,缺失值,备注\n"
+    "sex,性别,数值型,１＝男；２＝女；９＝拒绝回答,,\n"
+    "age,周岁年龄,整数型,0～110,999,\n"
+    "ill,疾病,,①有 ②无,,\n",
+    "ko": "변수명,변수설명,자료형,코드값,결측값\n"
+    "sex,성별,숫자,1.남자 2.여자,9\n"
+    "age,만 나이,정수,０~１１０,999\nill,질병,숫자,1:예 / 2:아니오,\n",
+    "tr": "Değişken;Açıklama;Tür;Kodlar;Kayıp değer\nsex;Cinsiyet;Sayısal;1-Erkek, 2-Kadın;9\n"
+    "age;Bitirilen yaş;Tam sayı;0-110;999\nill;Hastalık (hassas veri);;1=Var, 2=Yok;\n",
+    "el": "Μεταβλητή;Περιγραφή;Τύπος;Τιμές;Ελλείπουσες τιμές\nsex;Φύλο;Αριθμητική;1=Άνδρας, 2=Γυναίκα, 9=Δεν απαντώ;\n"
+    "age;Ηλικία;Ακέραιος;0-110;999\nill;Ασθένεια;;1=Ναι, 2=Όχι;\n",
+    "hu": "Változó;Megnevezés;Típus;Értékek;Hiányzó érték\nsex;Nem;Szám;1 - férfi, 2 - nő, 9 - nem tudja;\n"
+    "age;Életkor;Egész szám;0-110;999\nill;Betegség;;1=igen, 2=nem;\n",
+}
+
+
+@pytest.mark.parametrize("text", ABROAD.values(), ids=ABROAD)
+def test_codebooks_of_further_countries_are_read(tmp_path: Path, text: str) -> None:
+    found = drafted_items(tmp_path, "sex,age,ill", text)
+    assert (found["sex"]["domain"]["values"], found["sex"]["domain"]["missing"]) == (["1", "2"], ["9"])
+    assert found["age"]["domain"] == {"from": "0", "to": "110", "missing": ["999"]}
+    assert [each["privacyRole"] for each in found.values()] == ["quasi-identifier", "quasi-identifier", "sensitive"]
+    assert found["ill"]["domain"]["values"] == ["1", "2"]

@@ -37,7 +37,7 @@ _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:{_COMMA}|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
-    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})(?:[.)]\s+|(?<=\d)[.)](?=[^\W\d]))(?P<label>\S.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
@@ -53,10 +53,11 @@ _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _NEXT_PLAIN = re.compile(
     r",\s*(?=-?\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:-?\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=-?\d{1,4}\s+[^\W\d])"
+    r"|,\s*(?=[A-Z]{1,3}\d{1,4}\s+[^\W\d])"
 )
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
 _PLAIN_ENTRY = re.compile(
-    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|-?\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|(?:-?|[A-Z]{{1,3}})\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
     re.DOTALL,
 )
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
@@ -130,6 +131,7 @@ _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 ANSWERS = re.compile(
     r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
     r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
+    r"|erkek|kadın|evet|hayır|άνδρας|γυναίκα|ναι|όχι|férfi|nő|igen|nem|bărbat|femeie|男性?|女性?|是|否|예|아니오|남자?|여자?|はい|いいえ"
     r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino|ano|ne|muž|žena|kvinn?[oe]?",
     re.IGNORECASE,
 )

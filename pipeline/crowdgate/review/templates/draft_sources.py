@@ -33,6 +33,7 @@ from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.plain_forms import plain_form
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
@@ -51,7 +52,8 @@ MOST_LISTED = 20
 """The greatest number of sheets that a message names."""
 _CODEBOOK_SHEET = re.compile(
     "codebook|dic+ion|diccion|variab|metadata|code|kode|legend|schl(ü|ue)ssel|merkmal|label|lookup|data ?elements"
-    r"|dise(ñ|n)o|tablas|valores|valeurs|modalit|c(ó|o)digo",
+    r"|dise(ñ|n)o|tablas|valores|valeurs|modalit|c(ó|o)digo"
+    r"|de(ğ|g)i(ş|s)ken|sözlük|μεταβλητ|κωδικ|változó|kódok|variabil|변수|코드|변수설명|变量|變數|变数|編碼|编码|代码|字段|変数|符号|コード",
     re.I,
 )
 """The words in names of sheets that are codebooks."""
@@ -192,10 +194,11 @@ def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> Draft
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
     if end in SOURCES["excel"].suffixes:
-        named = _sheets(path, own_sheet)
+        named = _sheets(path, own_sheet, names)
         has_one = any(is_dictionary(rows, names) for _, rows in named)
-        return read_sheets(path, named if has_one else [*named, *_sheets(path, own_sheet, others=True)], names)
+        return read_sheets(path, named if has_one else [*named, *_sheets(path, own_sheet, names, others=True)], names)
     text, encoding = dictionary_text(path)
+    text = plain_form(text)
     if end == ".txt" and (program := program_of(text)):
         raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
@@ -277,7 +280,7 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _sheets(path: Path, own_sheet: str | None, *, others: bool = False) -> list[Sheet]:
+def _sheets(path: Path, own_sheet: str | None, columns: Sequence[str], *, others: bool = False) -> list[Sheet]:
     """Return the sheets of a workbook that can be codebooks by their names, or the `others`, but never the table's.
     Raises ConfigurationError if they can't be read.
     """
@@ -286,7 +289,8 @@ def _sheets(path: Path, own_sheet: str | None, *, others: bool = False) -> list[
     try:
         named = _codebook_sheets(path, own_sheet)
         unnamed = (each for each in _sheet_names(path) if each not in (*named, own_sheet))
-        return [(each, sheet_rows(path, each)) for each in (unnamed if others else named)]
+        rows = ((each, sheet_rows(path, each)) for each in (unnamed if others else named))
+        return [(title, [[plain_form(cell, columns) for cell in row] for row in each]) for title, each in rows]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
 

@@ -7,11 +7,11 @@ from crowdgate.review.templates.open_ends import MORE_WORDS
 _NUMBER = r"-?\d+(?:[ ,.'\u00a0\u202f]\d{3})*(?:[.,]\d+)?"
 _UNIT = r"(?:\s*%|\s*[€$£]|\s+[^\W\d]{1,10}\.?)?"
 _AT_MOST = (
-    "up to", "at most", r"(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?", "<=", "≤", "no more than", "not more than",
-    r"bis(?: zu)?", "höchstens", r"jusqu['’]à", "au plus", "au maximum", r"máx(?:\.|imo)?", "hasta", "como máximo", "até",
-    "no máximo", "fino a", "al massimo", r"mass(?:\.|imo)", "tot", "ten hoogste", "hoogstens", "upp till", "högst",
-    "op til", "højst", "opp til", "høyst", "co najwyżej", r"maks(?:\.|ymalnie|imum)?", "nejvýše", "enintään", "en fazla",
-    "legfeljebb", "το πολύ",
+    "up to", "at most", r"(?:a )?max(?:\.|imum|imal|imaal|imalt)?(?: of)?", "<=", "≤", "no more than",
+    "not more than", r"bis(?: zu)?", "höchstens", r"jusqu['’]à", "au plus", "au maximum", r"máx(?:\.|imo)?",
+    "hasta", "como máximo", "até", "no máximo", "fino a", "al massimo", r"mass(?:\.|imo)", "tot", "ten hoogste",
+    "hoogstens", "upp till", "högst", "op til", "højst", "opp til", "høyst", "co najwyżej",
+    r"maks(?:\.|ymalnie|imum)?", "nejvýše", "enintään", "en fazla", "legfeljebb", "το πολύ",
 )  # fmt: skip
 """The words before the greatest number that can be."""
 _MOST = re.compile(

@@ -32,6 +32,14 @@ _UNKNOWN = (
     r"(vill ej|vill inte|ønsker ikke å|ønsker ikke at) svar[ae]|ikke (oppgitt|oplyst)|ubesvar(t|et)|odmítla? odpovědět",
     r"verweigerung|antwort verweigert|negativa|odmítnutí|odmowy|vägran|nekt|weigering|rifiutato|kieltäyty\w+",
     r"(ikke|inte|ej|icke) (oppgitt|oplyst|uppgett|angivet)|(ne )?veut pas répondre|no (quiere )?responder?",
+    r"bilmiyor(?:um)?|cevap yok|cevapsız|bilinmeyen|bilinmiyor|reddetti",
+    r"cevap vermek istemiyor|kayıp(?: değer)?|belirtilmemiş",
+    r"δεν γνωρίζ(?:ω|ει)|δεν ξέρ(?:ω|ει)|δεν απαντ(?:ώ|ά|άει)|δ[γξ]/?δα|άρνηση|άγνωστ[οηα]|ελλείπ(?:ει|ουσα)(?: τιμή)?",
+    r"nem (?:tudja|tudom|válaszol(?:t)?|ismert)|nt/?nv|ismeretlen|nincs (?:adat|válasz)|hiányzó|megtagad(?:ta|ás)",
+    r"nu (?:știe|știu|răspunde)|nș/?nr|refuz(?:ă)?|necunoscut|lipsă|nedeclarat",
+    r"모름|무응답|모르겠음|응답거절|거절|미상|결측|잘 모르겠음",
+    r"不知道|不清楚|拒[绝絕]回答|拒答|未知|缺失|不明|不詳|未回答|无回答|無回答|遺漏",
+    r"答えたくない|回答拒否|無記入",
     r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
@@ -40,7 +48,8 @@ _NOT_APPLICABLE = (
     r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)|n/a",
     r"non (fait|effectuée?|réalisée?|mesurée?|eseguit[oa]|effettuat[oa])|n(o|ão) (realizad[oa]|efetuad[oa]|hech[oa])",
     r"niet (gedaan|uitgevoerd|gemeten|afgenomen)|(ej|inte) (utför[dt]|gjor[dt]|mätt?)|nie (wykonano|badano)",
-    r"ei koske|非該当",
+    r"ei koske|非該当|uygulanamaz|uygun değil|δεν εφαρμόζεται|nem alkalmazható|nu se aplică",
+    r"해당 ?없음|비해당|不适用|不適用",
     r"ikke (utført|udført|målt)|neprovedeno",
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )

@@ -52,7 +52,7 @@ _PHRASE = re.compile(
 )
 _BODY = re.compile(
     r"\b(?:kg|kgs|kilo\w*|lbs?|pounds?|grams?|grammes?|ounces|stone|body|birth|bmi|corp\w*|korper\w*|geburts\w*|infant"
-    r"|naissance|nascimento|nacer|baby|child|self-?reported|height)\b"
+    r"|vucut|dogum|naissance|nascimento|nacer|baby|child|self-?reported|height)\b"
 )
 
 
