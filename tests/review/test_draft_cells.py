@@ -186,3 +186,27 @@ def test_codebooks_of_further_countries_are_read(tmp_path: Path, text: str) -> N
     assert found["age"]["domain"] == {"from": "0", "to": "110", "missing": ["999"]}
     assert [each["privacyRole"] for each in found.values()] == ["quasi-identifier", "quasi-identifier", "sensitive"]
     assert found["ill"]["domain"]["values"] == ["1", "2"]
+
+
+def test_a_form_of_questions_and_choices_is_read(tmp_path: Path) -> None:
+    survey: list[list[str | None]] = [
+        ["type", "name", "label::English (en)", "constraint"],
+        ["begin_group", "demo", "Persons", None],
+        ["select_one sexes", "sex", "Sex", None],
+        ["integer", "age", "Age", ". >= 0 and . <= 110"],
+        ["integer", "hours", "Hours", ". >= 0 and . <= 90 or . = 99"],
+        ["select_multiple goods", "owns", "What is owned?", None],
+        ["text", "village", "Name of the place", None],
+        ["geopoint", "spot", "Where is it?", None],
+        ["end_group", None, None, None],
+    ]
+    choices = [["list_name", "name", "label::English (en)"], ["sexes", "1", "Male"], ["sexes", "2", "Female"]]
+    choices += [["sexes", "9", "Refused"], ["goods", "car", "Car"], ["goods", "tv", "Television"]]
+    book = tmp_path / "b.xlsx"
+    write_workbook(book, {"survey": survey, "choices": choices})
+    found = drafted_items(tmp_path, "demo/sex,age,hours,owns/car,owns/tv,village,spot", book)
+    assert found["demo/sex"]["domain"] == SEXES | {"missing": ["9"]}
+    assert found["age"]["domain"] == {"from": "0", "to": "110"}
+    assert ". <= 90 or . = 99" in found["hours"]["domain"]
+    assert {found[name]["like"] for name in ("owns/car", "owns/tv")} == {"shared"}
+    assert [found[name]["privacyRole"] for name in ("village", "spot")] == ["direct-identifier"] * 2

@@ -25,6 +25,8 @@ _TOTAL = re.compile(
 """The label of a row that adds up the others."""
 DOUBTFUL = "it is not certain which figures are the codes of "
 """The words before the labels of a table that is not read."""
+CONSTRAINT = "the constraint "
+"""The words before a rule of a form that is not read."""
 Entry = tuple[str, str]
 """A code and its label."""
 

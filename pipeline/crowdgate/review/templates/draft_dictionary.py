@@ -16,7 +16,7 @@ from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.bilingual_cells import in_one_language
-from crowdgate.review.templates.code_rows import DOUBTFUL
+from crowdgate.review.templates.code_rows import CONSTRAINT, DOUBTFUL
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_between,
@@ -502,7 +502,7 @@ def _in_brackets(row: Row) -> ListedValues:
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
     if kind in ("calc", "descriptive", "slider"):  # choices of a slider name points of it
         return ListedValues()
-    if rows[0].get("values", "").startswith(DOUBTFUL):
+    if rows[0].get("values", "").startswith((DOUBTFUL, CONSTRAINT)):
         return ListedValues(unread=rows[0]["values"])
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"

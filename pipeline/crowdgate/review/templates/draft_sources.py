@@ -39,6 +39,7 @@ from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
+from crowdgate.review.templates.xlsforms import form_rows
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -195,8 +196,12 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
     if end in SOURCES["excel"].suffixes:
         named = _sheets(path, own_sheet, names)
-        has_one = any(is_dictionary(rows, names) for _, rows in named)
-        return read_sheets(path, named if has_one else [*named, *_sheets(path, own_sheet, names, others=True)], names)
+        others = (
+            [] if any(is_dictionary(rows, names) for _, rows in named) else _sheets(path, own_sheet, names, others=True)
+        )
+        if form := form_rows([rows for _, rows in (*named, *others)], names):
+            return read_dictionary(path, form, names).of_blocks()
+        return read_sheets(path, [*named, *others], names)
     text, encoding = dictionary_text(path)
     text = plain_form(text)
     if end == ".txt" and (program := program_of(text)):
