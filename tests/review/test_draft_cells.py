@@ -210,3 +210,31 @@ def test_a_form_of_questions_and_choices_is_read(tmp_path: Path) -> None:
     assert ". <= 90 or . = 99" in found["hours"]["domain"]
     assert {found[name]["like"] for name in ("owns/car", "owns/tv")} == {"shared"}
     assert [found[name]["privacyRole"] for name in ("village", "spot")] == ["direct-identifier"] * 2
+
+
+ARCHIVE = """  Pos. = 1\tVariable = sex\tVariable label = Sex
+  This variable is  numeric, the SPSS measurement level is NOMINAL
+\tValue label information for sex
+\tValue = 1.0\tLabel = Male
+\tValue = 2.0\tLabel = Female
+\tValue = -9.0\tLabel = Does not apply
+  Pos. = 2\tVariable = age\tVariable label = Age last birthday
+\tValue = 95.0\tLabel = 95 or over
+"""
+RECODE = """Item        Item label                Starting  Len  Type  Occ  Dec
+age         Respondent's current age        24    2    N    1    0
+              0:95
+
+sex         Sex of the person               26    1    N    1    0
+                1  Male
+                2  Female
+            (m) -9 Missing or does/did not answer
+           (na)    Not applicable
+"""
+
+
+@pytest.mark.parametrize("text", [ARCHIVE, RECODE], ids=["archive", "recode"])
+def test_dictionaries_of_archives_are_read(tmp_path: Path, text: str) -> None:
+    found = drafted_items(tmp_path, "sex,age", text, ".txt")
+    assert found["sex"]["domain"] == SEXES | {"missing": ["-9"]}
+    assert (found["age"]["domain"]["from"], found["age"]["domain"]["to"]) == ("0", "95")

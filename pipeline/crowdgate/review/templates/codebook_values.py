@@ -206,7 +206,7 @@ class ListedValues:
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    if "/" in text and is_special(text.strip()):
+    if "/" in text and not set("=\n;|") & set(text.strip()) and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
     text = with_codes_first(without_marked_counts(with_minus(text)))
     rest, behind = without_codes_behind(text)

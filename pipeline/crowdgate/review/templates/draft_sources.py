@@ -32,12 +32,13 @@ from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.json_schemas import json_columns
+from crowdgate.review.templates.keyed_lines import keyed_rows
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.plain_forms import plain_form
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
-from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, without_indent
+from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, with_plain_codes, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
 from crowdgate.review.templates.xlsforms import form_rows
 from crowdgate.sources import SOURCES
@@ -220,7 +221,9 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
-    text = with_marked_gaps(text)
+    if keyed := keyed_rows(text, names):
+        return keyed
+    text = with_plain_codes(with_marked_gaps(text))
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows

@@ -32,6 +32,10 @@ _ATTRIBUTE = re.compile(r"[^\W\d][^:.;=]{1,30}:")
 """The start of a line of words on a variable in a plain text."""
 _WORDS = re.compile(r"\s+(?![A-Z]{1,3}\d{0,4}\s)[^\W\d][^\s=]*(?:\s+[^\s=]+){2,}")
 """An indented line of several words without a code."""
+_PLACE = re.compile(r"-?\d{1,5}(?:[-–.]\d{1,5})?|[AaNn]{1,2}|[Yy]es|[Nn]o|[A-Z]\d{0,2}")
+"""A cell on the place of a variable in its line, on its length or its type."""
+LEAST_LAYOUT = 4
+"""The least number of cells of a line with such cells behind the label."""
 _LIST_BEHIND = re.compile(r"(?P<label>[^:=]+):\s*(?P<codes>[^:=]{1,20}=[^:]*?)\.?")
 """A label with codes and their labels behind it: `Ethnic group: W = White, B = Black`."""
 SECTIONS = ["variable", "label", "values", "value label"]
@@ -102,7 +106,9 @@ def _marked(line: str, names: set[str]) -> list[str]:
     if _begins_with(_FIRST.sub("", line), names):
         cells = cells_of(line)
         own = [each for each in cells[1:] if attribute(each)]
-        head = "  ".join(each for each in cells if each not in own) if own else line
+        layout = cells[2:] if len(cells) >= LEAST_LAYOUT and all(map(_PLACE.fullmatch, cells[2:])) else []
+        cells = cells[:2] if layout else cells
+        head = "  ".join(each for each in cells if each not in own) if own or layout else line
         return [f"## {head}", *(f"- {each}" for each in own)]
     return [line if _ATTRIBUTE.match(line) else f"# {line}"]
 

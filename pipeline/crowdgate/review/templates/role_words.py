@@ -40,6 +40,7 @@ _MONEY = (
     "revenu", "salair", "salar", "schulden", "social assistance", "socialbidrag", "sozialhilfe", "uitkering",
     "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
     r"\bbonus",
+    r"\b(?:gross|net|basic|take-home|(?:week|hour|month)ly|annual|usual) (?:\w+ )?pay\b",
     "verschuld", "wynagrodz", "zarobk", r"\bgehalt", r"\bwages?\b",
 )  # fmt: skip
 """The parts of words about what a person earns, owes or is granted."""

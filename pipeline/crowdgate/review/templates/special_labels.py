@@ -44,6 +44,7 @@ _UNKNOWN = (
 )
 _NOT_APPLICABLE = (
     r"not (applicable|asked|in universe)|niu|n\.?\s?[u]\.?|(appropriate |valid )?skip(ped)?|trifft nicht zu|entfällt",
+    r"(?:it )?(?:does|do)(?: not|n[o'’]t) apply|inconsistent",
     r"sans objet|non[ -]concernée?|niet van toepassing|nie dotyczy|no procede|não se aplica|no aplica|non applicabile",
     r"not (done|performed|carried out|collected|taken|measured)|nicht (durchgeführt|gemessen|gemacht)|n/a",
     r"non (fait|effectuée?|réalisée?|mesurée?|eseguit[oa]|effettuat[oa])|n(o|ão) (realizad[oa]|efetuad[oa]|hech[oa])",
