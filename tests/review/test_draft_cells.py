@@ -238,3 +238,25 @@ def test_dictionaries_of_archives_are_read(tmp_path: Path, text: str) -> None:
     found = drafted_items(tmp_path, "sex,age", text, ".txt")
     assert found["sex"]["domain"] == SEXES | {"missing": ["-9"]}
     assert (found["age"]["domain"]["from"], found["age"]["domain"]["to"]) == ("0", "95")
+
+
+PRINTS = {
+    "info": "<class 'pandas.core.frame.DataFrame'>\nRangeIndex: 184 entries\nData columns (total 2 columns):\n"
+    " #   Column  Non-Null Count  Dtype  \n---  ------  --------------  -----  \n 0   sex     184 non-null    int64  \n"
+    " 1   date    180 non-null    datetime64[ns]\ndtypes: datetime64[ns](1), int64(1)\nmemory usage: 9 KB\n",
+    "dtypes": "sex             int64\ndate   datetime64[ns]\ndtype: object\n",
+    "arrow": "sex: int8 not null\ndate: date32[day]\n",
+    "spark": "root\n |-- sex: integer (nullable = true)\n |-- date: date (nullable = true)\n",
+}
+
+
+@pytest.mark.parametrize("text", PRINTS.values(), ids=PRINTS)
+def test_printed_types_are_no_labels(tmp_path: Path, text: str) -> None:
+    found = drafted_items(tmp_path, "sex,date", text, ".txt")
+    assert "the least and the greatest number" in found["sex"]["domain"]
+    assert "the least and the greatest day" in found["date"]["domain"]
+
+
+def test_types_above_lists_hide_no_codes(tmp_path: Path) -> None:
+    text = "sex: integer\n  1 = Male\n  2 = Female\nage: integer\n  0-95\n"
+    assert drafted_items(tmp_path, "sex,age", text, ".txt")["sex"]["domain"] == SEXES

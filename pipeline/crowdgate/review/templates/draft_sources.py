@@ -35,6 +35,7 @@ from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.keyed_lines import keyed_rows
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.plain_forms import plain_form
+from crowdgate.review.templates.printed_types import printed_rows
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
@@ -221,8 +222,8 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
-    if keyed := keyed_rows(text, names):
-        return keyed
+    if stated := keyed_rows(text, names) or printed_rows(text, names):
+        return stated
     text = with_plain_codes(with_marked_gaps(text))
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
