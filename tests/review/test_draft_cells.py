@@ -260,3 +260,27 @@ def test_printed_types_are_no_labels(tmp_path: Path, text: str) -> None:
 def test_types_above_lists_hide_no_codes(tmp_path: Path) -> None:
     text = "sex: integer\n  1 = Male\n  2 = Female\nage: integer\n  0-95\n"
     assert drafted_items(tmp_path, "sex,age", text, ".txt")["sex"]["domain"] == SEXES
+
+
+SCHEMA = """{"components": {"schemas": {
+"Sex": {"type": "integer", "enum": [1, 2, 9],
+"description": "Sex:\\n * `1` - Male\\n * `2` - Female\\n * `9` - Not stated"},
+"Loop": {"$ref": "#/components/schemas/Loop"},
+"Person": {"type": "object", "properties": {
+"sex": {"$ref": "#/components/schemas/Sex"}, "score": {"type": "integer", "minimum": 0, "exclusiveMaximum": 11},
+"size": {"allOf": [{"type": "integer", "minimum": 1}], "maximum": 9, "nullable": true},
+"kind": {"enum": ["a", "b"], "x-enum-descriptions": ["Man", "Woman"]},
+"loop": {"$ref": "#/components/schemas/Loop"}}}}}}"""
+AVRO = """{"type": "record", "name": "p", "fields": [
+{"name": "sex", "type": {"type": "enum", "name": "s", "symbols": ["1", "2", "9"]},
+"doc": "Sex: 1 = Male, 2 = Female, 9 = Not stated"},
+{"name": "score", "type": ["null", "int"], "doc": "Score (0-10)"}, {"name": "size", "type": "int", "doc": "Size (1-9)"},
+{"name": "kind", "type": ["null", {"type": "enum", "name": "k", "symbols": ["a", "b"]}], "doc": "a: Man, b: Woman"}]}"""
+
+
+@pytest.mark.parametrize("text", [SCHEMA, AVRO], ids=["openapi", "avro"])
+def test_schemas_with_references_and_unions_are_read(tmp_path: Path, text: str) -> None:
+    found = drafted_items(tmp_path, "sex,score,size,kind,loop", text, ".json")
+    assert found["sex"]["domain"] == SEXES | {"missing": ["9"]}
+    assert (found["score"]["domain"], found["size"]["domain"]) == ({"from": "0", "to": "10"}, {"from": "1", "to": "9"})
+    assert found["kind"]["domain"] == {"values": ["a", "b"], "labels": {"a": "Man", "b": "Woman"}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,10 +16,13 @@ from crowdgate.review.templates.codebook_values import (
     has_open_end,
     listed_values,
     stated_range,
+    without_unknown,
 )
 from crowdgate.review.templates.dictionary_types import day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
+from crowdgate.review.templates.json_references import whole_field
+from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.labels_in_words import beside_range, with_labels
 from crowdgate.review.templates.special_labels import is_empty
 from crowdgate.review.templates.stated_roles import role_in_brackets
@@ -30,6 +34,16 @@ _EXPECTED = "a Table Schema (`fields`), CSV on the Web (`columns`) or a JSON Sch
 _UNREAD = ("pattern", "minimum", "maximum", "minInclusive", "maxInclusive", "minLength", "maxLength")
 """The constraints that are quoted where they state no range and no values."""
 _LIMITS = (("minimum", "maximum"), ("minInclusive", "maxInclusive"))
+_NAMES = (
+    "x-enum-descriptions",
+    "x-enumDescriptions",
+    "enumDescriptions",
+    "enumNames",
+    "x-enumNames",
+    "x-enum-varnames",
+)
+"""The keys of labels in the order of `enum`."""
+_POINT = re.compile(r"(?:^|\s)[*•-]\s+`?(?P<code>[^`\s]{1,20})`?\s*[-–—:=]\s*")
 _TRUTH = {"trueValues": ["true", "True", "TRUE", "1"], "falseValues": ["false", "False", "FALSE", "0"]}
 """The cells that are true and false in a Table Schema which states others for one of them only."""
 
@@ -42,7 +56,7 @@ def json_columns(path: Path, names: Sequence[str]) -> tuple[DraftColumn, ...]:
         data = json.loads(dictionary_text(path)[0], parse_int=str, parse_float=str)
     except (ValueError, RecursionError):
         raise cannot_draft(path, "no JSON that can be read", _EXPECTED) from None
-    return nearest(path, _schemas(data, 0), names, _EXPECTED)
+    return nearest(path, _schemas(data, 0, data), names, _EXPECTED)
 
 
 def nearest(
@@ -54,10 +68,10 @@ def nearest(
     return max(found, key=lambda each: len({column.name for column in each} & {*names}))
 
 
-def _schemas(data: Any, depth: int) -> list[tuple[DraftColumn, ...]]:
+def _schemas(data: Any, depth: int, root: Any) -> list[tuple[DraftColumn, ...]]:
     """Return the fields of each schema in a document, however deep it stands."""
     inside = list(data.values()) if isinstance(data, dict) else data if isinstance(data, list) else []
-    deeper = [each for part in inside for each in _schemas(part, depth + 1)] if depth < MOST_DEEP else []
+    deeper = [each for part in inside for each in _schemas(part, depth + 1, root)] if depth < MOST_DEEP else []
     if not isinstance(data, dict):
         return deeper
     named = mapping_of(data.get("properties")).items()
@@ -65,7 +79,9 @@ def _schemas(data: Any, depth: int) -> list[tuple[DraftColumn, ...]]:
     listed = fields or mappings_of(data.get("fields")) or mappings_of(data.get("columns"))
     missing = texts_of(data.get("missingValues")) or texts_of(data.get("null"))
     keys = texts_of(data.get("primaryKey"))
-    found = tuple(_field(each, missing, keys) for each in listed if isinstance(each.get("name"), str))
+    found = tuple(
+        _field(whole_field(each, root), missing, keys) for each in listed if isinstance(each.get("name"), str)
+    )
     return [_with_mark(found, listed), *deeper]
 
 
@@ -79,16 +95,15 @@ def _with_mark(columns: tuple[DraftColumn, ...], stated: Sequence[dict[str, Any]
 
 def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) -> DraftColumn:
     """Return a field as a column; limits and values stand beside it, or below `constraints` or `datatype`."""
-    kind = stated.get("datatype", stated.get("type"))
+    kind = _single(stated.get("datatype", stated.get("type")))
     own = {**mapping_of(kind), **stated, **mapping_of(stated.get("constraints"))}
     words = next(
-        (text for key in ("title", "titles", "label", "description") if (text := text_of(stated.get(key)))), ""
+        (text for key in ("title", "titles", "label", "description", "doc") if (text := text_of(stated.get(key)))), ""
     )
     described = f"{words}: {text}" if (text := text_of(stated.get("description"))) not in ("", words) else words
     told = text if "=" in (text := text_of(stated.get("description"))) else words
-    values = with_labels(_categories(own), described) or _truth(kind, own)
-    limits = [(own[low], own[high]) for low, high in _LIMITS if low in own and high in own]
-    ranged = stated_range(*map(str, limits[0])) if limits and not values else ListedValues()
+    values = with_labels(_categories(own), _entries(described)) or _truth(kind, own)
+    ranged = ListedValues() if values else _ranged(own)
     form = text_of(stated.get("format"))
     column = field_column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form, told)
     is_key = column.name in keys
@@ -96,6 +111,36 @@ def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) 
     codes = [*missing, *texts_of(stated.get("missingValues")), *texts_of(stated.get("null"))]
     none = [*column.missing, *(each for each in codes if each and not is_empty(each))]
     return replace(column, missing=tuple(dict.fromkeys(none)), is_key=is_key, direct=is_key, remark=unread)
+
+
+def _single(kind: Any) -> Any:
+    """Return the type of a field; of two, of which one is null, the other one."""
+    kinds = [each for each in kind if each != "null"] if isinstance(kind, list) else []
+    return kinds[0] if len(kinds) == 1 else kind
+
+
+def _entries(words: str) -> str:
+    """Return words in which the points of a list are entries: `* `1` - Male` as `; 1 = Male`."""
+    return _POINT.sub(r"; \g<code> = ", words)
+
+
+def _ranged(own: dict[str, Any]) -> ListedValues:
+    """Return the range of a field whose ends are both stated, with the decimals of its step; an end that is none of
+    the values only where they are whole numbers.
+    """
+    low, high = (next((own[key] for key in keys if key in own), "") for keys in zip(*_LIMITS, strict=True))
+    if own.get("type") == "integer":
+        low = low or _next_to(own.get("exclusiveMinimum"), 1)
+        high = high or _next_to(own.get("exclusiveMaximum"), -1)
+    is_open = "true" in (text_of(own.get("exclusiveMinimum")), text_of(own.get("exclusiveMaximum")))
+    ranged = ListedValues() if is_open else stated_range(text_of(low), text_of(high))
+    decimals = len(text_of(own.get("multipleOf")).partition(".")[2])
+    return replace(ranged, decimals=max(decimals, ranged.decimals or 0)) if ranged.bounds and decimals else ranged
+
+
+def _next_to(limit: Any, step: int) -> str:
+    text = text_of(limit)
+    return str(int(text) + step) if text.removeprefix("-").isdigit() else ""
 
 
 def _truth(kind: Any, own: dict[str, Any]) -> Values:
@@ -108,6 +153,9 @@ def _truth(kind: Any, own: dict[str, Any]) -> Values:
 def _type_name(kind: Any, own: dict[str, Any]) -> str:
     """Return the name of the type of a field; of several, of which one is `null`, the other one."""
     kinds = [each for each in texts_of(kind if not isinstance(kind, dict) else own.get("base")) if each != "null"]
+    if isinstance(kind, dict) and (name := text_of(kind.get("logicalType", kind.get("type")))):
+        scale = text_of(kind.get("scale"))
+        return "" if name == "enum" else f"decimal (20,{scale})" if name == "decimal" and scale else name.split("-")[0]
     is_day = own.get("format") in ("date", "date-time") and kinds == ["string"]
     return "date" if is_day else kinds[0] if len(kinds) == 1 else ""
 
@@ -121,14 +169,16 @@ def field_column(
     listed = ListedValues() if values or "=" not in words else listed_values(told or words)
     listed = beside_range(listed, ranged)
     known = CellType.FLAG if kind.lower() in ("boolean", "bool") else stated_type(kind).type
-    missing = (*listed.missing, *codes_in_words(words))
-    values = tuple(pair for pair in values or listed.values if pair[0] not in missing)
-    return DraftColumn(
+    plain = without_unknown(ListedValues(values or listed.values))
+    missing = (*listed.missing, *plain.missing, *codes_in_words(words))
+    values = tuple(pair for pair in plain.values if pair[0] not in missing)
+    column = DraftColumn(
         name, CellType.TEXT if values else known, words, values, listed.bounds, missing=missing,
         decimals=listed.decimals, unread=listed.unread,
         top=listed.top or (listed.bounds is not None and has_open_end(listed.bounds[1], [words])),
         day_form="" if form in ("", "default", "any") else day_form(_days(form)), role=role_in_brackets(words),
     )  # fmt: skip
+    return with_label_range(column)
 
 
 def _days(form: str) -> str:
@@ -138,7 +188,7 @@ def _days(form: str) -> str:
 
 def _categories(own: dict[str, Any]) -> Values:
     """Return the values of a field with their labels: its `enum`, `categories`, or `oneOf` with `const` and `title`."""
-    stated = own.get("enum") or own.get("categories") or own.get("oneOf") or []
+    stated = own.get("enum") or own.get("categories") or own.get("oneOf") or own.get("symbols") or []
     listed = stated if isinstance(stated, list) else []
     pairs = [
         (text_of(each.get("value", each.get("const"))), text_of(each.get("label", each.get("title"))))
@@ -146,6 +196,9 @@ def _categories(own: dict[str, Any]) -> Values:
         else (text_of(each), "")
         for each in listed
     ]
+    named = next((each for key in _NAMES if isinstance(each := own.get(key), list) and len(each) == len(pairs)), None)
+    if named and not any(label for _, label in pairs):
+        pairs = [(code, text_of(label)) for (code, _), label in zip(pairs, named, strict=True)]
     return tuple({code: (code, label) for code, label in pairs if code}.values())
 
 
