@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 from tests.sources.table_files import write_workbook
 
@@ -284,3 +286,24 @@ def test_schemas_with_references_and_unions_are_read(tmp_path: Path, text: str) 
     assert found["sex"]["domain"] == SEXES | {"missing": ["9"]}
     assert (found["score"]["domain"], found["size"]["domain"]) == ({"from": "0", "to": "10"}, {"from": "1", "to": "9"})
     assert found["kind"]["domain"] == {"values": ["a", "b"], "labels": {"a": "Man", "b": "Woman"}}
+
+
+def test_lists_below_a_bare_heading_end_at_the_flags(tmp_path: Path) -> None:
+    text = (
+        "sex: SEX\nMode of collection: register\nValues\n1    Male\n2    Female\nFlags\n1    filled\n-1   missing\n\n"
+    )
+    text += "hours: HOURS WORKED PER WEEK\nValues\n1 - 99   Number of hours\nFlags\n1    filled\n"
+    found = drafted_items(tmp_path, "sex,hours", text, ".txt")
+    assert found["sex"]["domain"] == SEXES
+    assert found["hours"]["domain"] == {"from": "1", "to": "99"}
+
+
+def test_counts_beside_a_range_make_it_one_of_the_cells_and_are_not_quoted(tmp_path: Path) -> None:
+    text = "sex : Sex\n\n Value  Label    Cases\n 1      Male     13046\n 2      Female   13511\n\n"
+    text += "size : Members\n\n   Type: Discrete\n   Range: 1-14\n   Valid cases: 26540\n   Invalid: 17\n"
+    (tmp_path / "t.csv").write_text("sex,size\n")
+    (tmp_path / "b.txt").write_text(text)
+    source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.txt")
+    drafted = draft_contract(source, "t")
+    assert "extremes?" in drafted
+    assert "26540" not in drafted

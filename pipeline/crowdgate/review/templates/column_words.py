@@ -109,6 +109,20 @@ ENDS_IN_ID = re.compile(
     r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )
 """The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `arbeid` and `covid`."""
+OF_KINDS = {
+    "concept",
+    "type",
+    "category",
+    "status",
+    "kind",
+    "typ",
+    "kategorie",
+    "categorie",
+    "categoria",
+    "statut",
+    "tipo",
+}
+"""The words in names of columns whose `id` is one of a kind of things: `gender_concept_id`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
