@@ -60,7 +60,7 @@ FORMS: dict[str, tuple[str, dict[str, Any]]] = {
         "region": {"values": ["N", "S"]}, "inc": "says: pattern: ^[0-9]+$)",
     }),
     "csvw.json": (ON_THE_WEB, {"sex": None, "age": {"from": "0", "to": "110", "missing": ["-9"]}, "inc": None}),
-    ".yml": (DBT, {"sex": {"values": ["1", "2"]}, "age": AGES, "region": "says: ['N', 'S']; ['W'])", "inc": None}),
+    ".yml": (DBT, {"sex": {"values": ["1", "2"]}, "age": AGES, "region": "says: N, S; W)", "inc": None}),
 }  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def test_a_type_is_read_with_its_size_or_form(text: str, expected: StatedType) -
         ("1=none; 5=some; 9=all", ListedValues(unread="1 = none; 5 = some; 9 = all")),
         ("M, F, I (indeterminate)", ListedValues((("M", ""), ("F", ""), ("I", "indeterminate")))),
         ("M (312), F (298)", ListedValues()),
-        ("M (n=312), F (n=298)", ListedValues(unread="M (n=312), F (n=298)")),
+        ("M (n=312), F (n=298)", ListedValues((("M", ""), ("F", "")))),
         ("1 (one, alone); 2 (two)", ListedValues((("1", "one, alone"), ("2", "two")))),
         ("1 (most deprived) to 10 (least deprived)", ListedValues(bounds=("1", "10"), decimals=0)),
         ("0 to 20, -1 = not recorded", ListedValues(bounds=("0", "20"), missing=("-1",), decimals=0)),

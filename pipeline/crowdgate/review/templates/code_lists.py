@@ -48,7 +48,8 @@ def read_sheets(path: Path, sheets: Sequence[Sheet], names: Sequence[str]) -> Di
     for at, (_, rows) in enumerate(sheets):
         if not any(rows is each for each in variables):
             lists |= {**_named_lists(path, rows, found), **blocks[at]}
-    return _with_lists(found, lists)
+    titles = tuple(title for title, rows in sheets if len(sheets) > 1 and any(rows is each for each in variables))
+    return replace(_with_lists(found, lists), sheets=titles)
 
 
 def code_lists(rows: Sequence[Sequence[str]], heads: frozenset[Row] = frozenset()) -> dict[str, Values]:

@@ -9,9 +9,16 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
+from crowdgate.review.templates.codes_behind_labels import (
+    code_behind,
+    ends_in_code,
+    with_codes_first,
+    without_codes_behind,
+)
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
-from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures
+from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_marked_counts
+from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
@@ -35,7 +42,7 @@ _FORMS = (
     re.compile(rf"{_CODE}\s*(?:=|:)\s*\[?(?P<label>.*?)\]?", re.DOTALL),
     re.compile(r"(?P<code>[\w.+-]{1,20})\s*\((?P<label>(?=[^()=]*[^\W\d_])[^()=]+)\)"),
     re.compile(rf"{_CODE}\s*(?:{_COMMA}|\s[-–—]\s|\t)\s*(?P<label>.*?)", re.DOTALL),
-    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})[.)]\s+(?P<label>\S.*?)", re.DOTALL),
+    re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})(?:[.)]\s+|(?<=\d)[.)](?=[^\W\d]))(?P<label>\S.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6})\s?[-–—](?P<label>[^\W\d_].*?)", re.DOTALL),
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
@@ -51,10 +58,11 @@ _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
 _NEXT_PLAIN = re.compile(
     r",\s*(?=-?\w{1,6}\s+[-–—]\s+[^\W\d])|,\s*(?=(?:-?\d{1,4}|[A-Z]{1,3})[-–—]\s*[^\W\d])|,\s*(?=-?\d{1,4}\s+[^\W\d])"
+    r"|,\s*(?=[A-Z]{1,3}\d{1,4}\s+[^\W\d])"
 )
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
 _PLAIN_ENTRY = re.compile(
-    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|-?\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|(?:-?|[A-Z]{{1,3}})\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
     re.DOTALL,
 )
 _LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
@@ -128,6 +136,7 @@ _HEAD = re.compile(r"[^\W\d][^=:;|\n]{0,60}:\s*(?=[^\s=:]{1,20}\s*=)")
 ANSWERS = re.compile(
     r"yes|no|oui|non|ja|nein|nee|nej|nei|s[ií]|sì|sim|não|tak|nie|true|false|(fe)?male|(wo)?man|männlich|weiblich|frau"
     r"|mann|hombre|mujer|var[oó]n|homme|femme|uomo|donna|maschio|femmina|homem|mulher|vrouw|kvin(de|ne|na)|mand"
+    r"|erkek|kadın|evet|hayır|άνδρας|γυναίκα|ναι|όχι|férfi|nő|igen|nem|bărbat|femeie|男性?|女性?|是|否|예|아니오|남자?|여자?|はい|いいえ"
     r"|mężczyzna|kobieta|masculino?|f[eé]minino?|femenino|ano|ne|muž|žena|kvinn?[oe]?",
     re.IGNORECASE,
 )
@@ -157,6 +166,10 @@ _OFTEN_SPECIAL = {8, 9, 88, 98, 99, 888, 998, 999}
 """The codes that often stand for answers beside a list: 1, 2 and 9 are no points of a scale."""
 _KEPT_FOR_UNKNOWN = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
 """The codes that lists keep for unknown, unless the code before them is one of a value."""
+_WORDS = re.compile(r"(?!(?:or|and|other|none|no|oder|und|ou|et)\b)[^\W\d]\S*(?:\s+\S+)+", re.IGNORECASE)
+"""Several words that are no value."""
+_CUT = re.compile(r"\bcoded|\bcap|\bmore|\bover|\babove|\bless|\bunder|\bbelow|\bmax|\bmin|\bexcept", re.IGNORECASE)
+"""The words on the ends of a range."""
 LONGEST_RANGE = 300
 """The greatest length of a range with the words behind it."""
 FINEST_STEP, MOST_STEPS = 2, 1000
@@ -192,17 +205,27 @@ class ListedValues:
     """Words behind a range that are no unit, and not understood."""
     day_form: str = field(default="", compare=False)
     """The form of the days of its range, if only one fits."""
+    from_zero: bool = field(default=False, compare=False)
+    """True if only the greatest number is stated, so that the least one is a guess."""
 
 
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
-    if "/" in text and is_special(text.strip()):
+    if "/" in text and not set("=\n;|") & set(text.strip()) and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
-    text = with_minus(text)
+    text = with_codes_first(without_marked_counts(with_minus(text)))
+    rest, behind = without_codes_behind(text)
+    if behind:
+        found = listed_values(rest)
+        return replace(found, missing=(*found.missing, *behind))
     said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    if (whole := from_zero(said)) != said and _is_plain_range(found := listed_values(whole)):
+        return replace(found, from_zero=True)
+    if lacks_end(said):
+        return ListedValues(unread=said)
     text = _range_alone(without_elision(said))
-    if (behind := _behind_form(text)) is not None:
-        found = listed_values(behind)
+    if (days := _behind_form(text)) is not None:
+        found = listed_values(days)
         fits = found.day_form in ("", ISO, day_form(text)) and found.bounds is not None
         return found if fits else ListedValues(unread=" ".join(said.split()))
     bare, step = range_and_step(text)
@@ -213,6 +236,8 @@ def listed_values(text: str) -> ListedValues:
         return ListedValues()
     if step:
         return _stepped(listed_values("; ".join(parts)), step, said)
+    if remark := _remark_behind(parts):
+        return replace(listed_values(parts[0]), remark=remark)
     pairs = _pairs(parts)
     is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
     unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
@@ -223,6 +248,20 @@ def listed_values(text: str) -> ListedValues:
     if len(pairs) != len(parts) or (len(parts) == 1 and not (_is_range(pairs[0][0]) or special_codes(pairs))):
         return unread
     return values_of_pairs(pairs, unread)
+
+
+def _remark_behind(parts: Sequence[str]) -> str:
+    """Return the words behind a range that are no values, as there are several, without a number, in the first part:
+    `1..9; first stage unit; generated`. Empty if these are something else.
+    """
+    words = [each for each in parts[1:] if not re.search(r"[\d=:]", each) and not is_special(each)]
+    is_remark = len(parts) > 1 and len(words) == len(parts) - 1 and _WORDS.fullmatch(words[0])
+    return "; ".join(words) if is_remark and _RANGE.fullmatch(parts[0]) and not _CUT.search(" ".join(words)) else ""
+
+
+def _is_plain_range(found: ListedValues) -> bool:
+    """Return whether a cell states a range, and perhaps codes for no value, and nothing else."""
+    return found.bounds is not None and not (found.values or found.unread or found.remark or found.top)
 
 
 def with_minus(text: str) -> str:
@@ -303,10 +342,17 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
         others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
         behind = "; ".join(label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label))
         found = _one_range(ranges, others) or unread
+        if _names_number(behind):
+            found = ListedValues(unread="; ".join(" ".join(filter(None, each)) for each in filled))
         return replace(found, missing=tuple(map(point_number, special)), remark="" if found.unread else behind)
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _names_number(remark: str) -> bool:
+    """Return whether words behind a range begin with a number, be it behind `or`: it can be a further value."""
+    return bool(re.match(r"(?:[^\W\d]{1,6}\s+)?-?\d", remark))
 
 
 def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> ListedValues | None:
@@ -488,6 +534,8 @@ def _codes_of_parts(text: str) -> Iterator[str]:
     refused`, `99 - not asked`. `99 missing` can be a count.
     """
     for part in re.split(r"[,;()\n]\s*|\.\s+", text):
+        if code := code_behind(part.strip(" .")):
+            yield code
         found = _CODE_PART.fullmatch(part.strip(" ."))
         is_count = (
             found and not found["code"].startswith("-") and re.match(r"missing|no |unknown", found["label"], re.I)
@@ -606,7 +654,9 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         if all(each is not None and (each[1] or _is_range(each[0])) for each in own):
             return [each for each in own if each is not None]
     numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
-    is_one_each = not any(_INNER_PLAIN.search(label) or has_next(code, label) for code, label in numbered)
+    is_one_each = not any(
+        _INNER_PLAIN.search(label) or has_next(code, label) or ends_in_code(label) for code, label in numbered
+    )
     if (
         len(parts) == len(numbered) > 1
         and is_one_each
@@ -628,7 +678,12 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     further = (
         _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
     )
-    is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
+    is_one = (
+        code.count("(") == code.count(")")
+        and not further
+        and not ends_in_code(label)
+        and not (form is _FORMS[-1] and has_next(code, label))
+    )
     return (code, label) if code and label and is_one else None
 
 
@@ -749,6 +804,9 @@ def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     """
     if has_comma and point_number(text.strip()) != text.strip():
         return (point_number(text.strip()),)
+    text, behind = without_codes_behind(with_minus(text))
+    if behind:
+        return (*missing_codes(text, has_comma=has_comma), *behind) if text.strip() else behind
     parts = [each for part in _parts(text.strip()) for each in part.split(", ")] if "=" not in text else _parts(text)
     pairs = (_missing_pair(each) for part in parts for each in alternatives(part.strip()))
     codes = (

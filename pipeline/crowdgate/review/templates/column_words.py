@@ -109,11 +109,25 @@ ENDS_IN_ID = re.compile(
     r"(([^aeioulcvhrt]|[ni]t|(?<![hb])e)id|(?<!post)(?<!kommune)nummer|kennzeichen|(resp|pers|pat|fall|hh|lop|kunden|cust|emp|stud)_?(nr|no|num|ref))$"
 )
 """The names that run into `id`, such as `houseid` and `subjid`, but not `paid`, `arbeid` and `covid`."""
+OF_KINDS = {
+    "concept",
+    "type",
+    "category",
+    "status",
+    "kind",
+    "typ",
+    "kategorie",
+    "categorie",
+    "categoria",
+    "statut",
+    "tipo",
+}
+"""The words in names of columns whose `id` is one of a kind of things: `gender_concept_id`."""
 _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
-AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika"}
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika", "yas"}
 """The words for ages."""
 NO_YEARS = {
     "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",
@@ -150,7 +164,7 @@ ADMISSIONS = {"ingreso", "ingresos"}
 """The words for income that in the name of a day mean an admission."""
 NO_SENSITIVE = {*AGE, *DAYS, "year", "jahr", "annee", "ano", "anno", "jaar", "rok", "aar", "ar", "birth", "place"}
 """The words by which a column says when or where something was: `year of diagnosis`."""
-_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L"})
+_LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L", "ı": "i"})
 """The letters that have no accent to leave out."""
 
 
@@ -159,10 +173,35 @@ def plain_text(text: str) -> str:
     return "".join(each for each in normalize("NFKD", text.translate(_LETTERS)) if not combining(each))
 
 
+_TRANSLATED = {
+    "age": "年龄|年齢|年齡|周岁|나이|연령|ηλικια|eletkor|varsta",
+    "group": "연령대|연령층|年龄组|年齡組|年齢階級|年齢層",
+    "sex": "性别|性別|성별|φυλο|cinsiyet",
+    "birth": "出生|生年|출생|γεννησ|szulet",
+    "region": "地区|地區|省份|都道府県|지역|시도|περιφερει",
+    "education": "教育|学历|學歷|학력|εκπαιδευσ|iskolai vegzettseg|ogrenim durumu",
+    "marital": "婚姻|配偶関係|혼인|οικογενειακη κατασταση|csaladi allapot|medeni durum",
+    "occupation": "职业|職業|직업|επαγγελμα|foglalkozas|meslek",
+    "nationality": "国籍|國籍|국적|υπηκοοτητα|allampolgar|uyruk",
+    "income": "收入|所得|年収|소득|수입|임금|εισοδημα|jovedelem|gelir|venit",
+    "disease": "健康|疾病|疾患|病名|诊断|診斷|診断|건강|질병|질환|진단|υγεια|ασθενει|egeszseg|betegseg|saglik|hastalik",
+    "smoking": "吸烟|吸菸|喫煙|흡연|καπνισ|dohany|sigara",
+    "alcohol": "饮酒|飲酒|음주|αλκοολ|alkohol|alkollu",
+    "disability": "残疾|殘障|身心障礙|障害|장애|αναπηρι|fogyatek|engelli",
+    "religion": "宗教|信仰|종교|θρησκ|vallas",
+}
+"""The parts of words in further languages, by the English word that they mean; those in Latin letters begin words."""
+_FURTHER = {
+    word: re.compile("|".join(rf"\b{each}" if each.isascii() else plain_text(each) for each in parts.split("|")))
+    for word, parts in _TRANSLATED.items()
+}
+
+
 def column_words(name: str) -> set[str]:
     """Return the words of a name, without the accents of its letters."""
     plain = plain_text(name)
-    return set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", plain).lower()))
+    words = set(re.findall(r"[a-z]+[0-9]*|[0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", plain).lower()))
+    return words | {word for word, parts in _FURTHER.items() if parts.search(plain.lower())}
 
 
 def with_edition(text: str) -> str:

@@ -27,6 +27,7 @@ from crowdgate.review.templates.draft_domain import (
     stated_properties,
 )
 from crowdgate.review.templates.draft_role import guessed_role, holds_free_text, role_in_draft
+from crowdgate.review.templates.figure_columns import without_marked_counts
 from crowdgate.sources.table_header import CellType
 
 _LEVELS_OF_AGE = "[{name: 5 years, width: 5}, {name: 10 years, width: 10}, {name: 20 years, width: 20}]"
@@ -289,7 +290,7 @@ def _levels(column: DraftColumn) -> str:
 
 def _not_understood(text: str, what: str = "not understood") -> str:
     """Return what a comment quotes of the codebook that is not understood."""
-    quoted = "".join(each for each in " ".join(text.split())[:MOST_QUOTED] if each.isprintable())
+    quoted = "".join(each for each in " ".join(without_marked_counts(text).split())[:MOST_QUOTED] if each.isprintable())
     return f"; {what}: {in_quotes(quoted)}" if quoted else ""
 
 
@@ -309,8 +310,9 @@ def _also_known(column: DraftColumn, *, described: bool) -> str:
     """
     if not described:
         return f"; missing: {', '.join(map(in_quotes, column.missing))}" if column.missing else ""
-    if _has_doubtful_range(column):
-        return "; extremes?" + ("; whole numbers guessed" if seems_whole(column) else "")
-    if not column.values and seems_whole(column):
-        return "; whole numbers guessed"
+    guessed = ["the least number 0"] if column.from_zero and column.bounds else []
+    guessed += ["whole numbers"] if not column.values and seems_whole(column) else []
+    doubt = "; extremes?" if _has_doubtful_range(column) else ""
+    if guessed or doubt:
+        return doubt + (f"; {' and '.join(guessed)} guessed" if guessed else "")
     return "; sums and means round to 1: for precision: 0.1 the range is too wide" if is_coarse(column) else ""

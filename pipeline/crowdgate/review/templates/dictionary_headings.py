@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
+from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
@@ -17,45 +18,74 @@ HEADINGS = {
         "column", "element name", "data element", "attribute", "spalte", "variablenname", "feldname", "name", "id",
         "column heading", "heading", "item", "merkmal", "merkmalsname", "nom de la variable", "nom", "nombre", "nome",
         "campo", "naam", "variabel", "variabelnavn", "variabelnamn", "nazwa", "zmienna", "cod var",
-        "nazwa pola", "nazwa kolumny", "nazwa zmiennej", "proměnná", "název proměnné", "kolom", "kolomnaam", "veldnaam",
+        "nazwa pola", "nazwa kolumny", "nazwa zmiennej", "proměnná", "název proměnné", "kolom", "kolomnaam",
+        "veldnaam",
         "nome campo", "nome da variável", "variável", "nombre de la variable", "nom du champ", "champ", "kolumn",
         "muuttuja", "muuttujan nimi", "変数名", "変数",
+        "değişken", "değişken adı", "alan adı", "μεταβλητή", "όνομα μεταβλητής", "változó", "változónév",
+        "változó neve", "variabilă", "nume variabilă", "变量", "变量名", "变量名称", "字段名", "字段",
+        "变数名", "變數", "變數名稱", "欄位名稱",
+        "변수명", "변수", "항목명", "컬럼명",
     ),
     "label": (
-        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé", "etiqueta",
+        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé",
+        "etiqueta",
         "rótulo", "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
         "項目", "ラベル", "変数ラベル",
+        "etiket", "değişken etiketi", "ετικέτα", "megnevezés", "címke", "változó címke", "denumire", "etichetă",
+        "变量标签", "变量名称说明", "中文名称", "标签", "變數標籤", "中文名稱", "변수설명", "변수 설명",
+        "라벨", "변수라벨", "한글명", "항목설명",
     ),
     "description": (
-        "description", "definition", "variable description", "beschreibung", "descripción", "descrição", "descrizione",
+        "description", "definition", "variable description", "beschreibung", "descripción", "descrição",
+        "descrizione",
         "beskrivelse", "beskrivning", "opis",
+        "açıklama", "tanım", "περιγραφή", "leírás", "descriere", "变量说明", "字段说明", "说明", "含义",
+        "描述", "變數說明", "說明",
+        "설명", "内容説明",
     ),
     "notes": (
         "notes", "remarks", "comment", "comments", "note", "bemerkung", "bemerkungen", "anmerkung", "observaciones",
         "observações", "remarques", "observations", "opmerkingen", "merknad", "anmärkning", "uwagi",
+        "not", "notlar", "παρατηρήσεις", "σημειώσεις", "megjegyzés", "observații", "备注", "備註", "注释",
+        "비고", "備考",
     ),
     "type": (
         "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
         "tipo", "tipo de dato", "tipo de dado", "datatyp", "datatype", "type de données",
+        "tür", "tip", "veri tipi", "veri türü", "τύπος", "típus", "tip de date", "类型", "数据类型",
+        "变量类型", "字段类型",
+        "資料型態", "類型", "자료형", "자료유형", "데이터 타입", "타입", "データ型", "型",
     ),
     "check": ("text validation type or show slider number", "text validation type", "validation"),
     "values": (
-        "values", "value labels", "choices calculations or slider labels", "select choices or calculations", "choices",
+        "values", "value labels", "choices calculations or slider labels", "select choices or calculations",
+        "choices",
         "codes", "code set", "code list", "codelist", "allowed values", "permissible values", "valid values",
-        "possible values", "enumeration", "categories", "coding", "response options", "value", "code", "code or value",
+        "possible values", "enumeration", "categories", "coding", "response options", "value", "code",
+        "code or value",
         "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
         "value / code", "code value", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
         "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
+        "kodlar", "değerler", "kod listesi", "τιμές", "κωδικοί", "értékek", "kódok", "értékkészlet", "valori",
+        "coduri", "取值", "取值范围", "值域", "编码", "代码", "代码值", "选项", "值", "取值說明", "代碼",
+        "選項", "值域範圍", "코드값", "코드", "값",
+        "범위", "보기", "コード値", "値",
     ),
     "value label": (
         "value label", "code label", "category label", "level label", "value description", "code description",
         "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
+        "değer etiketi", "kod açıklaması", "ετικέτα τιμής", "érték címke", "kód jelentése", "值标签", "值说明",
+        "代码名称",
+        "代码说明", "名称", "代碼說明", "代碼名稱", "코드명", "코드설명", "코드 설명", "값 설명", "명칭",
+        "値ラベル", "コード名",
     ),
     "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
     "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von", "low", "low value",
-              "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van", "desde", "fra"),
+              "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van",
+              "desde", "fra"),
     "greatest": ("text validation max", "maximum", "max", "upper bound", "max value", "to", "bis", "high",
                  "high value", "highest", "upper", "upper limit", "value to", "to value", "end value", "do", "tot",
                  "hasta", "til"),
@@ -64,11 +94,19 @@ HEADINGS = {
         "missing code", "missing value", "na", "na values", "na codes", "fehlend", "fehlende werte", "fehlwerte",
         "null / unknown value", "null value", "null values", "unknown value", "missing value s", "valeurs manquantes",
         "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
+        "kayıp değer", "kayıp değerler", "kayıp", "ελλείπουσες τιμές", "ελλείπουσες", "hiányzó érték",
+        "hiányzó értékek", "valori lipsă", "缺失值", "缺失", "缺失代码", "遺漏值", "缺漏值", "결측값",
+        "결측치", "결측", "欠損値", "欠測値",
     ),
     "identifier": ("identifier", "is identifier", "pii"),
-    "role": ("sensitivity", "confidentiality", "privacy role", "identifiability", "disclosure risk", "disclosure"),
+    "role": ("sensitivity", "confidentiality", "privacy role", "identifiability", "disclosure risk", "disclosure",
+        "hassasiyet", "gizlilik", "ευαισθησία", "érzékenység", "敏感性", "敏感级别", "隐私级别", "機密性",
+        "민감도", "민감정보", "機微性",
+    ),
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
-               "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge"),
+               "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge",
+        "uzunluk", "μήκος", "hossz", "lungime", "长度", "字段长度", "長度", "길이", "자릿수", "桁数", "バイト数",
+    ),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
 
@@ -85,6 +123,8 @@ _WORDS = {
         (
             r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*|chyb\w*",
             r"null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+            r"(?:não|sem) resposta|no respuesta|non[- ]?réponse|non risposta|non[- ]?response|nonrespons|antwortausfall"
+            r"|special (?:values?|codes?)|sentinel|sonderwerte?|sondercodes?",
             r"puuttu\w+|欠損値?|欠測値?",
         )
     ),
@@ -217,6 +257,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     )
     if "value label" in found and has_row_each and not found.keys() & {"label", "description"}:
         found["label"] = found.pop("value label")
+    if "values" in found and "value label" not in found and not (are_unique and len(names) == len(rows)):
+        found |= _labels_of_values(heads, rows, found)
     inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
@@ -224,6 +266,34 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         fit = [at for at in free if not is_known and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
     return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}
+
+
+def _labels_of_values(heads: Sequence[str], rows: Sequence[Sequence[str]], found: dict[str, int]) -> dict[str, int]:
+    """Return the place of the labels of values beside the codes of a row for each value: the first one under a heading
+    of labels whose cells differ where the name does not, if the known labels are those of variables.
+    """
+    known = [at for key in ("label", "description") if (at := found.get(key)) is not None]
+    if any(_differ_within(rows, found, at) for at in known):
+        return {}
+    free = [at for at, each in enumerate(heads) if each and at not in found.values()]
+    keys = ("label", "description", "value label", "values")
+    fit = [
+        at for at in free if heading_key_by_word(heads[at]) in keys and not any(map(FIGURE.fullmatch, _cells(rows, at)))
+    ]
+    first = next((at for at in fit if _differ_within(rows, found, at)), None)
+    return {} if first is None else {"value label": first}
+
+
+def _differ_within(rows: Sequence[Sequence[str]], found: dict[str, int], at: int) -> bool:
+    """Return whether the cells of a column differ between most rows of values that follow each other for one name."""
+    name, last = "", ""
+    same, other = 0, 0
+    for row in rows:
+        own, cell = (row[each].strip() if each < len(row) else "" for each in (found["name"], at))
+        if cell and last and own in ("", name):
+            same, other = same + (cell == last), other + (cell != last)
+        name, last = own or name, cell if own in ("", name) or own else ""
+    return other > same
 
 
 def places_of_codes(row: Sequence[str]) -> tuple[int, int] | None:

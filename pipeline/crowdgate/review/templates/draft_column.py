@@ -39,7 +39,7 @@ class DraftColumn:
     `bottom` of its range stands for all smaller numbers; `unread_role` is what it says of a role and is not understood.
     Its numbers are the least one and those at each `step`; a check of its cells says that they `may_have_decimals`; its
     role is guessed by the `role_words` in place of its description, if it has some; the codebook describes it first in
-    `row` (0: in none).
+    `row` (0: in none). Its range begins `from_zero` by a guess, as only its greatest number is stated.
     """
 
     name: str
@@ -66,6 +66,7 @@ class DraftColumn:
     step: str = ""
     may_have_decimals: bool = False
     role_words: str = ""
+    from_zero: bool = False
     row: int = field(default=0, compare=False)
 
     @property

@@ -15,7 +15,8 @@ from pathlib import Path
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.code_rows import DOUBTFUL
+from crowdgate.review.templates.bilingual_cells import in_one_language
+from crowdgate.review.templates.code_rows import CONSTRAINT, DOUBTFUL, SPLIT
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_between,
@@ -39,7 +40,7 @@ from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
 from crowdgate.review.templates.role_words import is_free_text
-from crowdgate.review.templates.special_labels import is_empty_entry
+from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
@@ -50,7 +51,7 @@ LARGEST_DICTIONARY = 1 << 26
 """The greatest size of a data dictionary in bytes."""
 MOST_HEADINGS, LONGEST_HEADING = 20, 40
 """The number of headings that a message names, and the length of each."""
-MOST_TITLE_ROWS = 10
+MOST_TITLE_ROWS = 30
 """The number of rows in which the headings are looked for."""
 _CENTRAL = re.compile(r"[^\W\d_][¹³¿](?=[^\W\d_])")
 """Signs within words as Polish has them in Windows-1250, read as Windows-1252."""
@@ -58,6 +59,7 @@ _CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _SLIDER = ("0", "100")
 """The ends of a slider of REDCap for which none are stated."""
+_ONE_CODE = re.compile(r"(?P<code>-?\d{1,4})\s*[-–—=:]\s*(?P<label>[^\W\d][^=;|]*)")
 _DATES = re.compile(r"date(time)?_(ymd|mdy|dmy)")
 """The checks of dates of REDCap, whose exports have them as YYYY-MM-DD."""
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
@@ -133,6 +135,8 @@ class Dictionary:
     """The number of columns whose values are those of a list elsewhere in the codebook."""
     encoding: str = ""
     """The encoding of its text, if that is not UTF-8."""
+    sheets: tuple[str, ...] = ()
+    """The names of the sheets of variables, if a workbook has several sheets."""
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
 
@@ -158,7 +162,8 @@ class Dictionary:
             if self.used
             else "read as a block of lines for each variable, not as a table"
         )
-        return f"{read}{headings}"
+        sheets = f"variables in {' and '.join(map(repr, self.sheets[:MOST_HEADINGS]))}; " if self.sheets else ""
+        return f"{read}{sheets}{headings}"
 
 
 def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[str]) -> Dictionary:
@@ -177,7 +182,9 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     references: dict[str, tuple[str, ...]] = {}
     name = ""
     first: dict[str, int] = {}
-    for number, cells, row in _with_lengths(rows, at + 1, known):
+    numbered = [*_with_lengths(rows, at + 1, known)]
+    plain = in_one_language([row for _, _, row in numbered], _WORDS, ("values", "value label"))
+    for (number, cells, _), row in zip(numbered, plain, strict=True):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
         references.setdefault(name, _references(cells, known))
@@ -223,7 +230,7 @@ def _with_lengths(
     """
     numbered = enumerate(rows[start:], start + 1)
     filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
-    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for _, cells in filled]
+    found = [_known_cells(cells, known, len(rows[start - 1])) for _, cells in filled]
     _state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
@@ -232,6 +239,26 @@ def _with_lengths(
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
     yield from ((number, cells, row) for (number, cells), row in zip(filled, found, strict=True))
+
+
+def _known_cells(cells: Sequence[str], known: Mapping[str, int], width: int) -> dict[str, str]:
+    """Return the cells of a row under known headings. Of one with more cells than its `width` all from the values on
+    are left to decide.
+    """
+    at = known.get("values", known.get("value label"))
+    is_split = at is not None and (any(each.strip() for each in cells[width:]) or _is_continued(cells[at : at + 2]))
+    own = {key: cells[place].strip() for key, place in known.items() if place < len(cells)}
+    if not is_split or at is None:
+        return own
+    said = "; ".join(each.strip() for each in cells[at:] if each.strip())
+    return {key: each for key, each in own.items() if known[key] < at} | {"values": f"{SPLIT}{said}"}
+
+
+def _is_continued(cells: Sequence[str]) -> bool:
+    """Return whether the first of two cells is one code with its label, and the second one is the next of a list."""
+    found = [_ONE_CODE.fullmatch(each.strip()) for each in cells]
+    codes = [(int(each["code"]), each["label"]) for each in found if each]
+    return len(codes) == len(cells) == 2 and codes[1][0] == codes[0][0] + 1 and not is_special(codes[1][1])
 
 
 def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
@@ -327,6 +354,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         )
     listed = _codes_of_range(listed) if stated.type is CellType.TEXT or is_of_texts(kind) else listed
     listed = _without_padded_range(listed) if is_of_texts(kind) else listed
+    listed = ListedValues() if listed.from_zero and is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
     told = _of_words(first, listed, stated, kind)
@@ -355,6 +383,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
+        from_zero=listed.from_zero,
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
@@ -495,7 +524,7 @@ def _in_brackets(row: Row) -> ListedValues:
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
     if kind in ("calc", "descriptive", "slider"):  # choices of a slider name points of it
         return ListedValues()
-    if rows[0].get("values", "").startswith(DOUBTFUL):
+    if rows[0].get("values", "").startswith((DOUBTFUL, CONSTRAINT, SPLIT)):
         return ListedValues(unread=rows[0]["values"])
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"

@@ -21,6 +21,7 @@ from crowdgate.review.templates.column_words import (
     with_edition,
 )
 from crowdgate.review.templates.draft_column import MOST_QUOTED, DraftColumn, DraftSource, Values
+from crowdgate.review.templates.figure_columns import without_marked_counts
 from crowdgate.sources.table_header import CellType
 
 ICD_9 = {"icd9", "cid9", "cie9", "cim9"}
@@ -33,6 +34,8 @@ _THREE = re.compile(
 """The words that codes have three characters."""
 CUT_ICD_9 = [("classification", "icd-9")]
 """The properties of a column of three characters of ICD-9. E codes have four there, so it has no firstCharacters."""
+USUAL_DECIMALS = 2
+"""The decimals of numbers whose precision is asked for, where their range is not too wide."""
 PUBLIC = "WHERE IT IS PUBLIC"
 """The words that stand for the source of a domain."""
 
@@ -96,7 +99,11 @@ def _to_decide(source: DraftSource, column: DraftColumn) -> str:
     """Return what to write in place of a domain that nothing states, and what the codebook says of it."""
     codes = ", ".join(f"'{each}'" for each in column.missing)
     missing = f"missing: [{codes}], " if codes else ""
-    said = " ".join((column.unread or column.remark).split())[:MOST_QUOTED].replace("(", "[").replace(")", "]")
+    said = (
+        " ".join(without_marked_counts(column.unread or column.remark).split())[:MOST_QUOTED]
+        .replace("(", "[")
+        .replace(")", "]")
+    )
     row = f", row {column.row}," if column.row else ""
     behind = f"; {source.values_from}{row} says: {said}" if said else ""
     listed = f"{{values: [A, B], {missing}source: {PUBLIC}}}"
@@ -140,20 +147,21 @@ def _precision(column: DraftColumn) -> str:
         return ""
     if seems_whole(column):
         return "step: 1, precision: 1, "
-    if column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER):
-        words = "the step of the numbers in the table, such as 0.01; sums and means round to it"
-        return f"step: 1, precision: {quoted(change(words))}, "
     low, high = map(int, _rounded(column.bounds))
-    numbers = 1 + high - low
-    decimals = next((each for each in range(column.decimals, 0, -1) if numbers * 10**each <= MOST_VALUES), 0)
+    is_asked = column.decimals is None or (column.decimals == 0 and column.type is CellType.NUMBER)
+    most = USUAL_DECIMALS if is_asked else column.decimals or 0
+    decimals = next((each for each in range(most, 0, -1) if (1 + high - low) * 10**each <= MOST_VALUES), 0)
+    if is_asked and decimals:
+        words = f"the step of the numbers in the table, such as {_unit(decimals)}; sums and means round to it"
+        return f"step: 1, precision: {quoted(change(words))}, "
     step = max(len(each.partition(".")[2]) for each in column.bounds)
     return f"step: {_unit(step)}, precision: {_unit(decimals)}, "
 
 
 def is_coarse(column: DraftColumn) -> bool:
     """Return whether the range of a column is too wide for its decimals."""
-    has_decimals = not column.values and column.bounds is not None and bool(column.decimals)
-    return has_decimals and ", precision: 1," in _precision(column)
+    is_number = bool(column.decimals) or (column.type is CellType.NUMBER and not seems_whole(column))
+    return is_number and not column.values and column.bounds is not None and ", precision: 1," in _precision(column)
 
 
 def _unit(decimals: int) -> str:

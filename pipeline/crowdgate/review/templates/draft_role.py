@@ -7,6 +7,7 @@ from crowdgate.review.templates.column_words import (
     ENDS_IN_ID,
     LONGEST_NAME,
     NO_SENSITIVE,
+    OF_KINDS,
     column_words,
     plain_text,
     role_of,
@@ -23,7 +24,10 @@ def role_in_draft(column: DraftColumn) -> Role | None:
 
 def guessed_role(column: DraftColumn) -> Role | None:
     """Return the privacy role that a column's name suggests, or else its description; None if neither suggests any."""
-    if column.direct or (not column.values and ENDS_IN_ID.search(column.name.lower())):
+    named = column_words(column.name)
+    named -= {"id"} if OF_KINDS & named else set()
+    is_id = not column.values and ENDS_IN_ID.search(column.name.lower()) and not OF_KINDS & named
+    if column.direct or is_id:
         return Role.DIRECT_IDENTIFIER
     if column.is_age:
         return Role.QUASI_IDENTIFIER
@@ -34,7 +38,7 @@ def guessed_role(column: DraftColumn) -> Role | None:
         return Role.DIRECT_IDENTIFIER
     words, listed = column_words(described), bool(column.values)
     words -= ADMISSIONS if column.is_day else set()
-    found = role_of(column_words(column.name), listed=listed)
+    found = role_of(named, listed=listed)
     text = plain_text(described[:MOST_QUOTED]).lower()
     if (
         found is Role.QUASI_IDENTIFIER

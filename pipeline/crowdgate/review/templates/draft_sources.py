@@ -16,6 +16,7 @@ from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
+from crowdgate.review.templates.dbt_schemas import dbt_columns
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, cannot_draft
@@ -30,12 +31,17 @@ from crowdgate.review.templates.draft_dictionary import (
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
-from crowdgate.review.templates.json_schemas import dbt_columns, json_columns
+from crowdgate.review.templates.json_schemas import json_columns
+from crowdgate.review.templates.keyed_lines import keyed_rows
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
+from crowdgate.review.templates.plain_forms import plain_form
+from crowdgate.review.templates.printed_types import printed_rows
 from crowdgate.review.templates.programs import program_of
+from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.text_blocks import block_rows
-from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, without_indent
+from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, with_plain_codes, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
+from crowdgate.review.templates.xlsforms import form_rows
 from crowdgate.sources import SOURCES
 from crowdgate.sources.arrow_schema import arrow_columns
 from crowdgate.sources.csv_header import DELIMITERS, other_headers, read_header
@@ -49,7 +55,8 @@ MOST_LISTED = 20
 """The greatest number of sheets that a message names."""
 _CODEBOOK_SHEET = re.compile(
     "codebook|dic+ion|diccion|variab|metadata|code|kode|legend|schl(ü|ue)ssel|merkmal|label|lookup|data ?elements"
-    r"|dise(ñ|n)o|tablas|valores|valeurs|modalit|c(ó|o)digo",
+    r"|dise(ñ|n)o|tablas|valores|valeurs|modalit|c(ó|o)digo"
+    r"|de(ğ|g)i(ş|s)ken|sözlük|μεταβλητ|κωδικ|változó|kódok|variabil|변수|코드|변수설명|变量|變數|变数|編碼|编码|代码|字段|変数|符号|コード",
     re.I,
 )
 """The words in names of sheets that are codebooks."""
@@ -72,6 +79,7 @@ CODEBOOKS = (
 """The forms of codebooks, and what to do with others."""
 _TEXT = "its text saved as .txt, or its tables as .csv or .xlsx; else "
 _INSTEAD = dict.fromkeys((".rtf", ".docx", ".doc", ".odt", ".pdf", ".html", ".htm"), _TEXT)
+_INSTEAD |= dict.fromkeys((".rst", ".adoc", ".tex"), "its name with the ending .txt; else ")
 """The advice on other forms of files."""
 
 
@@ -189,12 +197,22 @@ def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> Draft
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
     if end in SOURCES["excel"].suffixes:
-        return read_sheets(path, _sheets(path, own_sheet), names)
+        named = _sheets(path, own_sheet, names)
+        others = (
+            [] if any(is_dictionary(rows, names) for _, rows in named) else _sheets(path, own_sheet, names, others=True)
+        )
+        if form := form_rows([rows for _, rows in (*named, *others)], names):
+            return read_dictionary(path, form, names).of_blocks()
+        return read_sheets(path, [*named, *others], names)
     text, encoding = dictionary_text(path)
+    text = plain_form(text)
     if end == ".txt" and (program := program_of(text)):
         raise cannot_draft(path, f"a program of {program[0]} in a text file", f"its name with the ending {program[1]}")
     if end == ".md":
         return replace(_markdown(path, text, names), encoding=encoding)
+    tables: list[Sheet] = [("", rows) for rows in ruled_tables(text)] if end == ".txt" else []
+    if any(is_dictionary(rows, names) for _, rows in tables):
+        return replace(read_sheets(path, tables, names).without_rows(), encoding=encoding, sheets=())
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
     found = read_dictionary(path, rows, names)
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
@@ -204,7 +222,9 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
-    text = with_marked_gaps(text)
+    if stated := keyed_rows(text, names) or printed_rows(text, names):
+        return stated
+    text = with_plain_codes(with_marked_gaps(text))
     rows = dictionary_rows(text, path)
     if is_dictionary(rows, names) and max(map(len, rows)) > 1:
         return rows
@@ -269,12 +289,17 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _sheets(path: Path, own_sheet: str | None) -> list[Sheet]:
-    """Return the sheets of a workbook that can be codebooks. Raises ConfigurationError if they can't be read."""
+def _sheets(path: Path, own_sheet: str | None, columns: Sequence[str], *, others: bool = False) -> list[Sheet]:
+    """Return the sheets of a workbook that can be codebooks by their names, or the `others`, but never the table's.
+    Raises ConfigurationError if they can't be read.
+    """
     from crowdgate.sources.excel import sheet_rows
 
     try:
-        return [(each, sheet_rows(path, each)) for each in _codebook_sheets(path, own_sheet)]
+        named = _codebook_sheets(path, own_sheet)
+        unnamed = (each for each in _sheet_names(path) if each not in (*named, own_sheet))
+        rows = ((each, sheet_rows(path, each)) for each in (unnamed if others else named))
+        return [(title, [[plain_form(cell, columns) for cell in row] for row in each]) for title, each in rows]
     except FileFault as error:
         raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
 

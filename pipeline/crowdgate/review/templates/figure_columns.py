@@ -9,6 +9,12 @@ _FIGURE = r"[(\[]?[<>≈]?\s?-?(?:\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+|\d+)(?:[.,
 FIGURE = re.compile(rf"{_FIGURE}(?:\s+{_FIGURE})*|[-–—.*x]|n\.?a\.?", re.IGNORECASE)
 """A cell with a count or a share, or with a sign in its place."""
 _BEHIND = re.compile(rf"(?:[\s,;:]+(?:n\s?=\s?)?{_FIGURE})+$", re.IGNORECASE)
+_STATED = re.compile(
+    r"(?<=[^\W\d_)])\s*+,?\s*+(?:[(\[]\s*(?:n|obs\.?|freq\.?|count)\s*[=:]?\s*\d[\d ,.]*(?:;?\s*\d[\d.,]*\s?%)?\s*[)\]]"
+    r"|(?-i:\bn)\s?=\s?\d[\d,.]*(?:\s*\(?\d[\d.,]*\s?%\)?)?)",
+    re.IGNORECASE,
+)
+"""A count behind a label that is marked as one: `n=500`, `(N = 500)`."""
 _PART = re.compile(
     r"(?:\b(?:to|than|under|over|and|or|below|above|least|most|from|in|of|since|before|after|bis|als|unter|über|ab|und"
     r"|oder|seit|vor|nach|de|à|a|y|e|et|ou|o|du|des|en|desde|hasta|até|do|od|til|till|tot|van|än|enn|end|fino|oltre|più"
@@ -21,11 +27,17 @@ LEAST_COLUMNS, LEAST_LABELS = 2, 2
 """The least number of columns of figures that are certainly counts, and of labels of which each has some behind it."""
 
 
+def without_marked_counts(text: str) -> str:
+    """Return a text without the counts that are marked as such behind words: `Male` of `Male n=500`."""
+    return _STATED.sub("", text)
+
+
 def plain_labels(values: Sequence[tuple[str, str]]) -> Values | None:
     """Return values whose labels have no counts behind them: `Good` of `Good 43 58,007 23.0`, if each label has as many
     columns of figures. None if it is doubtful, as with `Male (109)`. Numbers that words join to a label are parts of
     it, and so is its own code.
     """
+    values = [(code, without_marked_counts(label)) for code, label in values]
     tails = [len(_tail(label)) for _, label in values if label]
     least = min(tails, default=0)
     if least >= LEAST_COLUMNS and len(tails) >= LEAST_LABELS:

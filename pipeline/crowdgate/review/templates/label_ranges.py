@@ -27,6 +27,7 @@ _SENTENCES = (
     re.compile(
         rf"(?:{_WORDS}\s*[:=]?\s*(?:{_FROM}\s+)?|{_FROM}\s+){_ENDS}(?P<unit>\s*%|\s+[^\W\d]{{1,10}})?", re.IGNORECASE
     ),
+    re.compile(rf"(?P<low>{_NUMBER})\s*\.\.\s*(?P<high>{_NUMBER})"),
     re.compile(rf"(?:{_WORDS}\s*[:=]?\s*)?{_BETWEEN}\s+(?P<low>{_NUMBER})\s+{_AND}\s+(?P<high>{_NUMBER})", re.I),
 )
 """A sentence of a note that is a range, and says nothing else."""

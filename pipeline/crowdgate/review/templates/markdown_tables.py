@@ -5,6 +5,7 @@ that each describe one variable, with a table or a list of its codes.
 import re
 from collections.abc import Iterator, Sequence
 
+from crowdgate.review.templates.code_rows import cells_of
 from crowdgate.review.templates.dictionary_headings import places_of_codes
 from crowdgate.review.templates.section_points import (
     Attributes,
@@ -29,6 +30,12 @@ _FIRST = re.compile(r"^\W*(?:(?:variable|column|field|sas|name)\W+){0,3}", re.IG
 """The words before a name at the start of a line: `**Variable name:** SEX`."""
 _ATTRIBUTE = re.compile(r"[^\W\d][^:.;=]{1,30}:")
 """The start of a line of words on a variable in a plain text."""
+_WORDS = re.compile(r"\s+(?![A-Z]{1,3}\d{0,4}\s)[^\W\d][^\s=]*(?:\s+[^\s=]+){2,}")
+"""An indented line of several words without a code."""
+_PLACE = re.compile(r"-?\d{1,5}(?:[-–.]\d{1,5})?|[AaNn]{1,2}|[Yy]es|[Nn]o|[A-Z]\d{0,2}")
+"""A cell on the place of a variable in its line, on its length or its type."""
+LEAST_LAYOUT = 4
+"""The least number of cells of a line with such cells behind the label."""
 _LIST_BEHIND = re.compile(r"(?P<label>[^:=]+):\s*(?P<codes>[^:=]{1,20}=[^:]*?)\.?")
 """A label with codes and their labels behind it: `Ethnic group: W = White, B = Black`."""
 SECTIONS = ["variable", "label", "values", "value label"]
@@ -76,19 +83,34 @@ def with_points(text: str, names: Sequence[str]) -> str:
     """Return a plain text, in which the names of variables begin lines and their codes stand on indented lines below,
     as one whose codes are points of a list.
     """
-    folded = {each.casefold() for each in names}
-    return "\n".join(_marked(each, folded) for each in text.splitlines())
+    folded, found, is_begun = {each.casefold() for each in names}, list[str](), False
+    for line in text.splitlines():
+        marked = _marked(line, folded)
+        is_words = is_begun and _WORDS.fullmatch(line) and not attribute(line.strip())
+        found += [line.strip()] if is_words else marked
+        is_begun = marked[0].startswith("## ") or (is_begun and not is_words and all(map(_is_attribute, marked)))
+    return "\n".join(found)
 
 
-def _marked(line: str, names: set[str]) -> str:
-    """Return a line of a plain text as a point, as the heading of a variable or of others, or as words on a variable:
-    `Concept: Sex`.
+def _is_attribute(point: str) -> bool:
+    """Return whether a point of a list is an attribute, or nothing at all."""
+    return not point.strip("#- ") or attribute(point) is not None
+
+
+def _marked(line: str, names: set[str]) -> list[str]:
+    """Return a line of a plain text as a point, as the heading of a variable, with its attributes as points, or of
+    others, or as words on a variable: `Concept: Sex`.
     """
     if re.match(r"\s+\S|\d", line):
-        return f"- {line.strip()}"
+        return [f"- {line.strip()}"]
     if _begins_with(_FIRST.sub("", line), names):
-        return f"## {line}"
-    return line if _ATTRIBUTE.match(line) else f"# {line}"
+        cells = cells_of(line)
+        own = [each for each in cells[1:] if attribute(each)]
+        layout = cells[2:] if len(cells) >= LEAST_LAYOUT and all(map(_PLACE.fullmatch, cells[2:])) else []
+        cells = cells[:2] if layout else cells
+        head = "  ".join(each for each in cells if each not in own) if own or layout else line
+        return [f"## {head}", *(f"- {each}" for each in own)]
+    return [line if _ATTRIBUTE.match(line) else f"# {line}"]
 
 
 def _begins_with(line: str, names: set[str]) -> bool:

@@ -6,6 +6,8 @@ They are matched in texts without accents and in lower case. A role that is gues
 import re
 from fractions import Fraction
 
+from crowdgate.review.templates.column_words import plain_text
+
 _HEALTH = (
     "dodsarsak", "incapac", "ufore", "aandoening", "abort", "affection", "arret maladie", "avort", "behinder",
     "causa da mort", "causa de mort", "causa de muerte", "causa di mort", "cause de deces", "cause of death",
@@ -38,6 +40,7 @@ _MONEY = (
     "revenu", "salair", "salar", "schulden", "social assistance", "socialbidrag", "sozialhilfe", "uitkering",
     "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
     r"\bbonus",
+    r"\b(?:gross|net|basic|take-home|(?:week|hour|month)ly|annual|usual) (?:\w+ )?pay\b",
     "verschuld", "wynagrodz", "zarobk", r"\bgehalt", r"\bwages?\b",
 )  # fmt: skip
 """The parts of words about what a person earns, owes or is granted."""
@@ -119,6 +122,11 @@ _IDENTIFYING = (
     re.compile(rf"\b{_HIDDEN}\W+(?:\w+\W+){{0,2}}\w*{_NUMBER}\b|\b{_NUMBER}\W+(?:\w+\W+){{0,4}}\(?{_HIDDEN}\b"),
     re.compile(rf"^(?:number|nummer|numero|numer|cislo|nr)\W+{_THE}\W"),
     re.compile(r"^(?:nummer|numer|cislo)\W+(?:[a-z]+\W*){1,3}$|^\w{3,}nummer$"),
+    re.compile(
+        r"\bazonosito|αναγνωριστικ|κωδικος (?:νοικοκυρι|ατομ|ερωτωμ)"
+        r"|(?:个人|住户|受访者|個人|世帯|調査)(?:编码|编号|番号|編號|id)|(?:标识|識別|標識)(?:码|符|番号|子)"
+        rf"|{plain_text('식별')}|{plain_text('일련번호')}|\b(?:hane|birey|fert)\w* (?:\w+ )?(?:no|numara)"
+    ),
     re.compile(r"^(?:identyfikator|identifikator|identificat(?:or|eur|ivo)|identificador|identifiant)\b"),
 )
 """The phrases for identifiers. A number of one thing (`numero della scheda`) names it; one of several is a count."""

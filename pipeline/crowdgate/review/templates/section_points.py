@@ -15,6 +15,10 @@ _ATTRIBUTE = re.compile(r"(?:[-*+]\s+)?[*_`]*(?P<left>[^\W\d_][^:=|*`]{2,39}?)[*
 _HEADING_OF = {"least": "minimum", "greatest": "maximum", "role": "sensitivity"}
 """The headings of what attributes state, where they are not its own name."""
 _UNIT = re.compile(r"units?|einheit|enhed|enhet|unité|unidade?|unità|eenheid|jednostka|jednotka", re.IGNORECASE)
+_LAYOUT = re.compile(
+    r"(?:start|end|record )?(?:pos(?:ition)?s?|columns?|cols?|location|record|deck|card)|start|end|decimals"
+)
+"""The left sides on the place of a variable in its line."""
 _NEXT = re.compile(r"[.;,]?\s+(?=[*_]*(?P<left>[^\W\d_][^:.;,=*]{2,30})[*_]*:[*_]*\s)")
 """The blanks before a left side within a line."""
 LEAST_SECTIONS = 3
@@ -33,7 +37,8 @@ def attribute(line: str, common: frozenset[str] = frozenset()) -> tuple[str, str
     left, words = found["left"].strip(), (found["words"] or "").strip("* ")
     is_common = left.casefold() in common
     key = heading_key(left) or (heading_key_by_word(left) if is_common else "")
-    return (_HEADING_OF.get(key, key or left), words) if key or is_common or _UNIT.fullmatch(left) else None
+    is_known = key or is_common or _UNIT.fullmatch(left) or _LAYOUT.fullmatch(left.casefold())
+    return (_HEADING_OF.get(key, key or left), words) if is_known else None
 
 
 def attributes_each(line: str) -> list[str]:

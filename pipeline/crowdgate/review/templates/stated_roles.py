@@ -19,19 +19,33 @@ _RELEASE = re.compile(
 )
 """The words that a column is not to be released, which deny no role."""
 _QUASI = re.compile(
-    r"\b(?:quasi|quase|kvasi|cuasi|kwazi|kvazi|semi)[- ]?id|\bindire[ck]t\w*(?: \w+)?[- ]id\w*|\bid\w+ indire[ck]t\w*"
-    r"|\bindire[ck]t\w*$|\bkey variable|\b(?:quas[ie]|kvasi|kvazi|qi)\b"
+    "|".join(
+        (
+            r"\b(?:quasi|quase|kvasi|cuasi|kwazi|kvazi|semi)[- ]?id",
+            r"\bindire[ck]t\w*(?: \w+)?[- ]id\w*|\bid\w+ indire[ck]t\w*|\bindire[ck]t\w*$",
+            r"\bkey variable|\b(?:quas[ie]|kvasi|kvazi|qi)\b|\bneprim\w* id\w*|\bidentyfikator posredn\w*",
+            r"\bposredn\w* id\w*|\bepasuor\w*|\bkozvetett|\bdolayli|εμμεσ\w*",
+            rf"{plain_text('준식별')}\w*|準識別\w*|准标识\w*|準標識\w*",
+        )
+    )
 )
 _DIRECT = re.compile(
-    r"(?<![\w-])identif(?:ier|iant|icador|icativo|icateur|ikator|icator|iserare|ierare|ikat|iant|ying)\w*|(?<![\w-])identificat(?:or|eur)\w*"
-    r"|(?<![\w-])identyfikator\w*|\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b"
+    "|".join(
+        (
+            r"(?<![\w-])identif(?:ier|iant|icador|icativo|icateur|ikator|icator|iserare|ierare|ikat|iant|ying)\w*",
+            r"(?<![\w-])identificat(?:or|eur)\w*|(?<![\w-])identyfikator\w*",
+            r"\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b",
+            rf"\bazonosit\w*|αναγνωριστικ\w*|\btanimlayici|{plain_text('식별')}\w*|(?:直接)?(?:标识|識別|標識)\w*",
+        )
+    )
 )
 _SENSITIVE = re.compile(
     "|".join(
         (
             r"\bsensi[tbv]\w*|\bkanslig\w*|\bgevoelig\w*|\bfols?om\w*|\bwrazliw\w*|\bcitliv\w*"
             r"|\b[ck]onfiden[tc]\w*|\bvertrauli\w*|\bvertrouwelijk\w*|\bfortrolig\w*|\bpoufn\w*|\bduvern\w*|\briservat\w*"
-            r"|\bschutzenswert\w*",
+            r"|\bschutzenswert\w*|\barkaluont\w*|\bhassas\b|\bozel nitelikli|\bkulonleges adat|\berzekeny\w*|ευαισθητ"
+            rf"|{plain_text('민감')}\w*|敏感\w*|要配慮\w*|機微\w*|センシティブ\w*",
             r"\bspecial categor\w*|\bbesondere\w* kategor\w*|\bdat[oi] particolar\w*|\bcategori[ae] particolar\w*"
             r"|\bparticolar[ei] categori[ae]|\bsaerlig\w* kategori\w*|\bsarskild\w* kategori\w*"
             r"|\bcategories? particuliere\w*",
@@ -52,7 +66,8 @@ _BRACKETS = re.compile(r"\(([^()]{2,60})\)|\[([^\[\]]{2,60})\]|\s[-–—]\s([^-
 """The words in brackets, or behind a dash at the end."""
 _NOUNS = re.compile(
     r"(?:data|info\w*|variable|variabel|uppgift\w*|opplysning\w*|oplysning\w*|gegevens?|dad[oa]s?|dat[oa]s?|donnees?"
-    r"|personal|person\w*|field|campo|highly|very|direct\w*|direkt\w*|dir[ei]t[oa]|merkmal|angaben?|udaje?|dane|\W)*"
+    r"|besonders|sarskilt|saerligt?|serlig|szczegolnie|zvlast\w*|erityisen|muy|muito|molto|tres|streng|bijzonder"
+    r"|veri|adat|δεδομεν\w*|personal|person\w*|field|campo|highly|very|direct\w*|direkt\w*|dir[ei]t[oa]|merkmal|angaben?|udaje?|dane|\W)*"
 )
 """The words that can stand beside those of a role in brackets."""
 

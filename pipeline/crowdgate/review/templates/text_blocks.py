@@ -29,7 +29,15 @@ _OWN = {
     "hard edit": "", "soft edit": "", "columna": "", "start": "", "end": "",
 }  # fmt: skip
 """The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
+_BARE_HEADS = ["code", "label"]
+_FLAGS = re.compile(r"(?:status )?flags?|source|notes?|remarks?|mode of collection", re.IGNORECASE)
+"""The lines that end a list of codes without headings."""
+_FIGURE_LINE = re.compile(r"[^\W\d][^:=]{1,38}:\s*-?[\d.,\s%]+")
+"""A fact that is nothing but a number, such as a count of cases."""
+_COUNTED = re.compile(r"(?:in)?valid(?: cases)?|cases|mean|std.*|observations|n", re.IGNORECASE)
 _RULE = re.compile(r"[-=_*~\s]{3,}")
+OBSERVED = "range of values"
+"""The label of a range that stands beside counts of cases, as statistics of the table do."""
 ROWS = ("variable", "label", "notes", "type", "values", "value label")
 """The headings of the rows that blocks become."""
 
@@ -42,6 +50,7 @@ class _VariableBlock:
     rows: list[list[str]] = field(default_factory=list)
     last: str = ""
     is_ended: bool = False
+    is_counted: bool = False
 
 
 def block_rows(text: str, names: Sequence[str]) -> list[list[str]]:
@@ -115,6 +124,12 @@ def _add(block: _VariableBlock, line: str) -> bool:
         return True
     if block.is_ended and not any(map(FIGURE.fullmatch, cells[1:])):
         return False  # such as the heading of a page
+    if len(cells) == 1 and not (block.heads or block.rows) and not line[:1].isspace() and _key(cells[0]) == "values":
+        block.heads = _BARE_HEADS
+        return True
+    if block.heads is _BARE_HEADS and block.rows and _FLAGS.fullmatch(cells[0]):
+        block.is_ended = True
+        return True
     if len(cells) > 1 and not block.rows and places_of_codes(cells) is not None:
         block.heads = cells
         return True
@@ -131,6 +146,8 @@ def _add(block: _VariableBlock, line: str) -> bool:
     if found and key is not None:
         block.stated.setdefault(key, found["words"].strip())
         block.last = key
+    elif _FIGURE_LINE.fullmatch(line.strip()):
+        block.is_counted |= bool(_COUNTED.fullmatch(line.strip().partition(":")[0]))
     elif block.last and line[:1].isspace():
         block.stated[block.last] = f"{block.stated[block.last]} {' '.join(cells)}".strip()
     return True
@@ -162,7 +179,8 @@ def _rows(block: _VariableBlock) -> Iterator[list[str]]:
     if len(entries) == 1 and not ranges and not is_special(entries[0][1]):
         yield [*first[:2], f"{notes} {entries[0][1]}".strip(), kind, entries[0][0], ""]
     elif not entries:
-        yield [*first, stated.get("values", "") or stated.get("range", ""), ""]
+        listed = stated.get("values", "") or stated.get("range", "")
+        yield [*first, listed, OBSERVED if block.is_counted and is_range(listed) else ""]
     else:
         yield from ([*first, code, text] for code, text in entries)
 

@@ -10,6 +10,9 @@ from crowdgate.review.templates.draft_consistency import LEFT_OUT
 from crowdgate.review.templates.section_points import attribute
 
 _GAP_LINE = re.compile(r"(?<=\S)[ \t]*\r?\n[ \t]*(?:\.{2,}|…)[ \t.…]*(?=\r?\n)")
+_MISSING_LINE = re.compile(r"(?m)^([ \t]+)\(m\)[ \t]*(-?\w{1,6})[ \t]+(\S.*?)[ \t]*$")
+_EMPTY_LINE = re.compile(r"(?m)^[ \t]+\((?:m|na)\)[ \t]+[^\W\d][^\n]*\n?")
+_RANGE_LINE = re.compile(r"(?m)^([ \t]+)(\d{1,6})[ \t]*:[ \t]*(\d{1,6})[ \t]*$")
 _OPEN_END = re.compile(r"[,(=]$|\s(?:and|or|to|until|und|oder|bis|et|ou|à|y|o|a)$", re.IGNORECASE)
 """The end of a line that a further one must continue."""
 _LABELLED = re.compile(r"(?:[:;,|/]\s*|^\s*(?:\S+\s+)?)[\w.-]{1,6}\s*=")
@@ -32,6 +35,14 @@ def without_indent(text: str, names: Sequence[str]) -> str:
 def with_marked_gaps(text: str) -> str:
     """Return a text in which a line of dots, for codes that are left out, is a mark behind the line before it."""
     return _GAP_LINE.sub(f" {LEFT_OUT}", text)
+
+
+def with_plain_codes(text: str) -> str:
+    """Return a text whose codes are written as in other lists: `(m) 9 Missing` as a code with a mark behind its label,
+    a range `15:49` alone in its line with a dash, and without lines for an empty cell: `(na) Not applicable`.
+    """
+    text = _EMPTY_LINE.sub("", _MISSING_LINE.sub(r"\1\2  \3 [missing]", text))
+    return _RANGE_LINE.sub(r"\1\2 - \3", text)
 
 
 def joined_lines(text: str, names: Sequence[str]) -> str:
