@@ -24,7 +24,15 @@ from tests.clusters import cluster
 PARTS = 8
 """The least number of parts of a table."""
 SLOTS = ("2030-01-01", "2030-01-02")
-TITLES = ("elapsed s", "CPU s", "CPU s of driver", "of busiest worker", "MB of driver", "of largest worker")
+TITLES = (
+    "elapsed s",
+    "CPU s",
+    "CPU s of driver",
+    "of busiest worker",
+    "MB of driver",
+    "of largest worker",
+    "of smallest",
+)
 Run = dict[str, Any]
 
 
@@ -134,7 +142,8 @@ def _report(options: argparse.Namespace, names: Sequence[str], runs: Sequence[di
 def _figures(run: Run) -> tuple[float, ...]:
     driver, *workers = run["cpu"]
     here, *there = run["peak_mb"]
-    return run["elapsed"], sum(run["cpu"]), driver, max(workers, default=0.0), here, max(there, default=0.0)
+    memory = (here, min(there, default=0.0), max(there, default=0.0))
+    return run["elapsed"], sum(run["cpu"]), driver, max(workers, default=0.0), *memory
 
 
 if __name__ == "__main__":

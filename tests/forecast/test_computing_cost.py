@@ -75,11 +75,23 @@ def test_entries_of_people_may_be_as_many_as_rows(workshop: Workshop) -> None:
     workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 2}")
     workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
     of_people = computing_cost(plan_policy(workshop.policy), 10**9, 4)
-    assert of_people.run_memory - of_rows.run_memory > 10**9 * UNITS.held_combination * 0.99
+    assert of_people.worker_memory > 10**9 / 4 * UNITS.held_entry
+    assert of_people.bytes_sent == 10**9 * UNITS.spilled_entry
     assert (of_rows.process_memory, of_rows.temporary_files) == (None, None)
     more = computing_cost(plan_policy(workshop.policy), 10**10, 4)
     assert more.process_memory == of_people.process_memory == UNITS.process + MOST_ENTRIES * UNITS.held_entry
     assert more.temporary_files == 10**10 * UNITS.spilled_entry
+
+
+def test_no_process_of_a_cluster_holds_all_people(workshop: Workshop) -> None:
+    workshop.edit(workshop.contract, "privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 2}")
+    workshop.edit(workshop.budget, "unit: row", 'unit: "person:patient"')
+    few, many = (computing_cost(plan_policy(workshop.policy), 10**10, workers) for workers in (4, 64))
+    every = 10**10 * UNITS.held_entry
+    assert few.worker_memory < every
+    assert many.worker_memory < every / 16
+    assert max(few.run_memory, many.run_memory) < every / 64
+    assert [step.name for step in few.steps] == ["start", "read and count", "merge people", "protect, judge and write"]
 
 
 def test_plan_states_memory_and_temporary_files_of_people(
@@ -91,7 +103,7 @@ def test_plan_states_memory_and_temporary_files_of_people(
     said = capsys.readouterr().out
     assert "memory of a worker on a cluster, at most: " in said
     assert "memory of each process with --workers, at most (if ids are whole numbers): 803 MB" in said
-    assert "temporary files with --workers, at most (if ids are whole numbers): 30 GB" in said
+    assert "temporary files, at most (if ids are whole numbers): 30 GB" in said
 
 
 def test_plan_names_the_bottleneck_and_the_age_of_its_figures(

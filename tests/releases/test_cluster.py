@@ -29,7 +29,7 @@ from crowdgate.noise import NoiseSource
 from crowdgate.planning.plan import bundle_of
 from crowdgate.releases import release as job
 from crowdgate.sources import cluster as clusters
-from crowdgate.sources import open_source
+from crowdgate.sources import cluster_connection, open_source
 from crowdgate.sources.cluster import ClusterWarning, _answers, check_cluster, cluster_executor
 from crowdgate.sources.cluster_tasks import (
     GroupCounts,
@@ -95,26 +95,28 @@ def test_a_cluster_gives_the_bytes_of_one_process(tmp_path: Path) -> None:
     ten_parts(data)
     with cluster(1) as made:
         made.add_worker(worker("time.sleep(.3 * (number == 3))"))
-        for mode in ("rows", "tables of people"):
+        for mode in ("rows", "rows of people", "tables of people"):
             workshop = working_copy(tmp_path / mode, mode)
             alone = staged(workshop, "2030-01-01", data)
             assert staged(workshop, "2030-01-02", data, made.address) == alone
             assert sum(map(len, alone.values())) > 500
 
 
-SCENES: dict[str, tuple[list[str], bool]] = {
-    "one worker is killed": ([DYING, "pass"], False),
-    "all workers are killed": ([DYING], True),
-    "the scheduler is killed": (["os.kill(SCHEDULER, 9)"], True),
+SCENES: dict[str, tuple[str, list[str], bool]] = {
+    "one worker is killed": ("rows", [DYING, "pass"], False),
+    "one worker is killed, of people": ("rows of people", [DYING, "pass"], False),
+    "all workers are killed": ("rows", [DYING], True),
+    "the scheduler is killed": ("rows of people", ["os.kill(SCHEDULER, 9)"], True),
 }
-"""Faults of workers, and whether they leave this process to count."""
+"""Modes of a release, faults of workers, and whether they leave this process to count."""
 
 
 @pytest.mark.parametrize("scene", SCENES)
 def test_what_is_killed_changes_no_byte(scene: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clusters, "_IDLE", 1)
+    monkeypatch.setattr(cluster_connection, "_IDLE", 1)
     (data := tmp_path / "data").mkdir()
-    workshop, (faults, falls_back) = working_copy(tmp_path / "w"), SCENES[scene]
+    mode, faults, falls_back = SCENES[scene]
+    workshop = working_copy(tmp_path / "w", mode)
     alone = staged(workshop, "2030-01-01", ten_parts(data))
     with cluster() as made:
         scheduler = made.processes[0]
@@ -129,8 +131,8 @@ def test_what_is_killed_changes_no_byte(scene: str, tmp_path: Path, monkeypatch:
 @pytest.mark.parametrize("hanging", ["the scheduler hangs", "the worker is short of memory"])
 def test_a_cluster_that_hangs_is_lost(hanging: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that is short of memory takes no task, and stays connected."""
-    monkeypatch.setattr(clusters, "_IDLE", 1)
-    monkeypatch.setattr(clusters, "_ANSWER", 1)
+    monkeypatch.setattr(cluster_connection, "_IDLE", 1)
+    monkeypatch.setattr(cluster_connection, "ANSWER", 1)
     for number in range(4):
         write(tmp_path / f"{number}.parquet", {"x": list("ab" * 30)})
     counter, parts = task_of(tmp_path)
@@ -147,16 +149,17 @@ def test_a_cluster_that_hangs_is_lost(hanging: str, tmp_path: Path, monkeypatch:
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("mode", ["rows", "rows of people"])
 def test_fifty_releases_have_the_same_bytes_while_processes_are_killed_at_random(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Workers die at every third group. In every other run the scheduler is killed at a random moment: before the
     charge, the run is refused.
     """
-    monkeypatch.setattr(clusters, "_IDLE", 1)
+    monkeypatch.setattr(cluster_connection, "_IDLE", 1)
     warnings.simplefilter("ignore", ClusterWarning)
     (data := tmp_path / "data").mkdir()
-    workshop = working_copy(tmp_path / "w")
+    workshop = working_copy(tmp_path / "w", mode)
     alone, draw, refused = staged(workshop, "2030-01-01", ten_parts(data)), random.Random(1), 0
     for run in range(50):
         slot = f"2031-{run // 25 + 1:02}-{run % 25 + 1:02}"
@@ -175,12 +178,16 @@ def test_fifty_releases_have_the_same_bytes_while_processes_are_killed_at_random
     assert refused < 25
 
 
-def test_nothing_confidential_is_in_the_output_and_the_state_of_a_cluster(tmp_path: Path) -> None:
-    """Marks are in cells, in an error of counting, and in the value of a folder, which is a column."""
+@pytest.mark.parametrize("mode", ["rows", "rows of people"])
+def test_nothing_confidential_is_in_the_output_and_the_state_of_a_cluster(mode: str, tmp_path: Path) -> None:
+    """Marks are in cells, in ids of people, in an error of counting, and in the value of a folder, which is a
+    column.
+    """
     (data := tmp_path / "data" / f"place={MARK}").mkdir(parents=True)
+    rows = [{**row, "ward": MARK, "patient": f"{MARK}{row['patient']}"} for row in ROWS]
     for number in range(6):
-        write_parquet(data / f"{number}.parquet", [{**row, "ward": MARK} for row in ROWS[number::6]])
-    workshop = working_copy(tmp_path / "w")
+        write_parquet(data / f"{number}.parquet", rows[number::6])
+    workshop = working_copy(tmp_path / "w", mode)
     states: list[str] = []
 
     def look(*_: int) -> None:
@@ -195,6 +202,7 @@ def test_nothing_confidential_is_in_the_output_and_the_state_of_a_cluster(tmp_pa
             assert job.release(request, draw_key, look).outcome == "published"
         said = [made.output(number) for number in range(2)]
     assert all("crowdgate-count-" in each for each in states)
+    assert any("crowdgate-merge-" in each for each in states) == (mode == "rows of people")
     assert all("INFO" in each for each in said)
     assert [each for each in [*states, *said] if MARK in each] == []
 
@@ -379,7 +387,7 @@ def uncharged(workshop: Workshop) -> None:
 def test_a_scheduler_without_workers_or_out_of_reach_is_refused(
     workshop: Workshop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clusters, "_CONNECT", 1)
+    monkeypatch.setattr(cluster_connection, "_CONNECT", 1)
     with cluster() as made:
         cases = {
             made.address: "no worker is connected to",

@@ -18,6 +18,7 @@ from crowdgate.noise import NoiseSource
 from crowdgate.planning.spill_folder import PREFIX
 from crowdgate.releases import release as job
 from crowdgate.sources import sealed_file, spill
+from crowdgate.sources.buckets import MOST_BUCKETS
 from crowdgate.sources.counting import count_table
 from crowdgate.sources.sealed_file import write_sealed
 from crowdgate.system import permissions
@@ -92,7 +93,7 @@ def test_a_release_has_the_same_bytes_whatever_exceeds_memory(
             patch.setattr(spill, "MOST_ENTRIES", most)
             assert staged(workshop, f"2030-02-{number + 1:02}", folder) == expected
         assert temporary_files(workshop) == []
-    assert written == [spill.BUCKETS] * len(WAYS)
+    assert written == [MOST_BUCKETS] * len(WAYS)
 
 
 def killed_at(policy: Path, nth: int) -> None:
@@ -220,7 +221,7 @@ def test_marked_ids_are_nowhere_outside_the_private_folder_and_in_no_temporary_f
     def look(*asked: object) -> object:
         total = count_table(*asked)  # type: ignore[arg-type]
         looked.extend(each for each in workshop.root.rglob("*") if each.is_file())
-        assert sum(PREFIX in str(each) for each in looked) > spill.BUCKETS
+        assert sum(PREFIX in str(each) for each in looked) > MOST_BUCKETS
         assert [each for each in looked if MARK.encode() in each.read_bytes()] == [workshop.data]
         return total
 

@@ -4,7 +4,7 @@ import os
 import pickle
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,7 +19,7 @@ from crowdgate.contracts.contract import Contract
 from crowdgate.errors import EnvironmentFault
 from crowdgate.histogram import Histogram, joint
 from crowdgate.sampling import SecretKey, id_numbers, row_draws
-from crowdgate.sources import cluster, spill
+from crowdgate.sources import buckets as division
 from crowdgate.sources.counting import (
     Counter,
     CountingTask,
@@ -96,7 +96,40 @@ def test_rows_of_people_in_files_count_as_those_in_memory(
         assert total.figures is not None
         assert bool(total.buckets) == bool(list(Path(folder).iterdir()))
         if not most and total.figures.people and executor == "one process":
-            assert len(total.buckets) == spill.BUCKETS
+            assert len(total.buckets) == division.MOST_BUCKETS
+
+
+WARDS, ILLS = (b"north", b"south", b"moon"), (b"no", b"yes")
+
+
+@dataclass(frozen=True)
+class RowsOfKind:
+    """A part of rows of persons, whose ids are numbers or texts."""
+
+    own: Sequence[tuple[int, ...]]
+    kind: str
+    size: int = 1
+
+    def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
+        del unique
+        cells = {
+            "patient": ids_of_kind(self.kind, [row[0] for row in self.own]),
+            "ward": pa.array([WARDS[row[1]] for row in self.own], pa.binary()),
+            "ill": pa.array([ILLS[row[2]] for row in self.own], pa.binary()),
+            "day": pa.array([str(row[3]).encode() for row in self.own], pa.binary()),
+        }
+        yield Batch(len(self.own), 0, {name: cells[name] for name in columns}, 1)
+
+
+def table_of_kinds(rows: Sequence[tuple[int, ...]], kinds: Sequence[str]) -> Any:
+    """Return a table with a part for each kind of ids."""
+    parts: Any = tuple(RowsOfKind(rows[at :: len(kinds)], kind) for at, kind in enumerate(kinds))
+    return Table(parts)
+
+
+def task_of_persons(contract: Contract) -> CountingTask:
+    views = {"all": view_of(contract, ward="exact", first_day="exact", visits="exact", ever_north="exact")}
+    return CountingTask(contract, joint(views.values()).names, views)
 
 
 def ids_of_kind(kind: str, numbers: Sequence[int]) -> Any:
@@ -112,41 +145,11 @@ def test_persons_in_files_have_the_values_of_those_in_memory(
     contract_of_persons: Contract, rows: list[tuple[int, ...]], kinds: list[str], most: int
 ) -> None:
     """Ids of one person are numbers in some parts and texts in others."""
-    views = {"all": view_of(contract_of_persons, ward="exact", first_day="exact", visits="exact", ever_north="exact")}
-    of = CountingTask(contract_of_persons, joint(views.values()).names, views)
-    wards, ills = [b"north", b"south", b"moon"], [b"no", b"yes"]
-
-    class Part:
-        def __init__(self, at: int) -> None:
-            self.size, self.own, self.kind = 1, rows[at::4], kinds[at]
-
-        def read(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Any]:
-            del unique
-            cells = {
-                "patient": ids_of_kind(self.kind, [row[0] for row in self.own]),
-                "ward": pa.array([wards[row[1]] for row in self.own], pa.binary()),
-                "ill": pa.array([ills[row[2]] for row in self.own], pa.binary()),
-                "day": pa.array([str(row[3]).encode() for row in self.own], pa.binary()),
-            }
-            yield Batch(len(self.own), 0, {name: cells[name] for name in columns}, 1)
-
-    table: Any = Table(tuple(map(Part, range(4))))  # type: ignore[arg-type]
+    of = task_of_persons(contract_of_persons)
+    table = table_of_kinds(rows, kinds)
     expected = result(count_table(table, of, serial()), of)
     with TemporaryDirectory() as folder:
         assert result(count_table(table, of, serial(), limited(folder, most)), of) == expected
-
-
-def test_a_cluster_gets_no_folder_and_merges_no_bucket(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr(cluster, "_counts_of_cluster", lambda _, counter, *__: sent.append(counter))
-    rows: list[Row] = [(b"a", b"10", b"north"), (b"b", b"20", b"north")]
-    of = task(contract_of(2))
-    run = cluster.cluster_executor("tcp://localhost:1", None)
-    with TemporaryDirectory() as folder:
-        with pytest.warns(cluster.ClusterWarning):
-            total = count_table(parts_of(rows, [0, 1]), of, run, limited(folder, 0))
-        assert len(total.buckets) == spill.BUCKETS
-    assert [each.spill for each in sent] == [None]
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 256])
@@ -154,10 +157,9 @@ def test_any_number_of_buckets_gives_the_same_counts(buckets: int, monkeypatch: 
     rows: list[Row] = [(person, age, b"north") for age in (b"10", b"20", b"-1") * 2 for person in (b"a", b"b", b"c")]
     of = task(contract_of(2))
     expected = result(count_table(Table((Lines(rows),)), of, serial()), of)
-    monkeypatch.setattr(spill, "BUCKETS", buckets)
-    monkeypatch.setattr(spill, "_PEOPLE", 2)
+    monkeypatch.setattr(division, "_PEOPLE", 2)
     with TemporaryDirectory() as folder:
-        total = count_table(Table((Lines(rows),)), of, serial(), limited(folder, 2))
+        total = count_table(Table((Lines(rows),)), of, serial(), limited(folder, 2).divided(buckets))
         assert len(total.buckets) == buckets
         assert result(total, of) == expected
 

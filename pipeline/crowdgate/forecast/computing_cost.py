@@ -2,7 +2,7 @@
 
 The number of combinations of values that occur is unknown. Estimates take the greatest possible one: each row its own,
 or all cells of a view. So sums are never larger than estimated. If the privacy unit is a person, they are combinations
-with a person, so each row may have its own.
+with a person, so each row has its own.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,9 @@ from crowdgate.kind.plan import Plan
 from crowdgate.kind.unit_costs import UNITS
 from crowdgate.limits import DENSE_CELLS
 from crowdgate.sources.cluster import SUMMANDS
-from crowdgate.sources.spill import MOST_ENTRIES
+from crowdgate.sources.cluster_shuffle import buckets_for
+from crowdgate.sources.spill import FULL, MOST_ENTRIES
 from crowdgate.sources.workers import GROUPS_PER_WORKER
-
-_PEOPLE = 10**18
-"""More combinations of a person and values than any table has rows."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +32,8 @@ class ComputingCost:
     """The estimated cost of counting a table of `rows` with workers on a cluster, and of the release made of it: steps
     in order, bytes of memory of a worker and of the run's process, bytes read from files and sent between processes.
 
-    If the privacy unit is a person, processes of one machine (`--workers`) hold `process_memory` bytes each, and write
-    `temporary_files` bytes to its disk; both are None otherwise.
+    If the privacy unit is a person, processes of one machine (`--workers`) hold `process_memory` bytes each, and the
+    run writes `temporary_files` bytes to its disk; both are None otherwise.
     """
 
     rows: int
@@ -62,11 +60,12 @@ class ComputingCost:
 
 @dataclass(frozen=True)
 class CountedViews:
-    """The public figures on which the cost of counting depends: the columns that are read, and the cells of each
-    view."""
+    """The public figures on which the cost of counting depends: the columns that are read, the cells of each view, and
+    whether people are counted."""
 
     columns: int
     cells: tuple[int, ...]
+    of_people: bool = False
 
     def combinations(self, rows: float) -> float:
         """Return the greatest number of combinations of so many rows, over all views."""
@@ -75,7 +74,7 @@ class CountedViews:
     @property
     def row_seconds(self) -> float:
         """The CPU seconds of a row."""
-        return self.columns * UNITS.cell + (len(self.cells) - 1) * UNITS.view
+        return self.columns * UNITS.cell + max(0, len(self.cells) - 1) * UNITS.view
 
 
 def views_of(plan: Plan) -> CountedViews:
@@ -83,7 +82,7 @@ def views_of(plan: Plan) -> CountedViews:
     contract = plan.bundle.contract
     columns = len(contract.columns_of(plan.columns))
     if contract.unit.person is not None:
-        return CountedViews(columns + 1, (_PEOPLE,))
+        return CountedViews(columns + 1, (), of_people=True)
     return CountedViews(columns, tuple(view.cells for view in plan.protection.views.values()))
 
 
@@ -92,27 +91,48 @@ def computing_cost(plan: Plan, rows: int, workers: int) -> ComputingCost:
     counted = views_of(plan)
     cells = sum(view.cells for view in plan.protection.views.values())
     release = Step("protect, judge and write", plan.protection.kind.release_seconds(rows, cells))
+    steps = (*counting_steps(counted, rows, workers), release)
+    read = rows * counted.columns * UNITS.stored_cell
+    if counted.of_people:
+        return ComputingCost(rows, workers, steps, *_people_memory(rows, workers, read), read, *_people_files(rows))
     return ComputingCost(
         rows,
         workers,
-        (*counting_steps(counted, rows, workers), release),
+        steps,
         UNITS.process + _tallies(counted, rows / (GROUPS_PER_WORKER * workers)) + _sums(counted, rows),
         UNITS.process + counted.combinations(rows) * UNITS.held_combination,
-        rows * counted.columns * UNITS.stored_cell,
+        read,
         sum(number * counted.combinations(rows / number) for number in levels(workers)) * UNITS.sent_combination,
-        *(_files_of_people(rows) if plan.bundle.contract.unit.person is not None else (None, None)),
+        None,
+        None,
     )
 
 
-def _files_of_people(rows: int) -> tuple[float, float]:
-    """Return the bytes of memory and of temporary files of processes that write rows by person to files."""
-    return UNITS.process + min(rows, MOST_ENTRIES) * UNITS.held_entry, rows * UNITS.spilled_entry
+def _people_memory(rows: int, workers: int, size: float) -> tuple[float, float]:
+    """Return the bytes of memory of a worker, which holds its groups and its buckets, and of the run's process, which
+    holds as many buckets as may be in memory, and one more.
+    """
+    bucket = rows / buckets_for(workers, ceil(size))
+    held = min(rows, FULL * MOST_ENTRIES)
+    worker, run = 2 * rows / workers + bucket, held + bucket
+    return UNITS.process + worker * UNITS.held_entry, UNITS.process + run * UNITS.held_entry
+
+
+def _people_files(rows: int) -> tuple[float, float, float]:
+    """Return the bytes of rows by person that are sent, those of memory of a process with `--workers`, and those of
+    temporary files.
+    """
+    entries = rows * UNITS.spilled_entry
+    return entries, UNITS.process + min(rows, MOST_ENTRIES) * UNITS.held_entry, entries
 
 
 def counting_steps(counted: CountedViews, rows: int, workers: int) -> Iterator[Step]:
     """Yield the steps up to the sum of all counts."""
     yield Step("start", UNITS.start)
     yield Step("read and count", rows * counted.row_seconds / workers)
+    if counted.of_people:
+        yield Step("merge people", rows * (UNITS.shuffled_entry / workers + UNITS.taken_entry))
+        return
     yield Step("add up counts", sum(_level_seconds(counted, rows, workers)))
 
 
@@ -151,7 +171,7 @@ def lines(cost: ComputingCost) -> Sequence[tuple[str, str]]:
     place = "" if cost.process_memory is None else " on a cluster"
     of_people = (
         ("memory of each process with --workers, at most (if ids are whole numbers)", cost.process_memory),
-        ("temporary files with --workers, at most (if ids are whole numbers)", cost.temporary_files),
+        ("temporary files, at most (if ids are whole numbers)", cost.temporary_files),
     )
     return [
         *((step.name, "unknown" if step.seconds is None else _time(step.seconds)) for step in cost.steps),

@@ -1,6 +1,7 @@
 """Measured unit costs of a release, for estimates of its time, memory and traffic.
 
-`python -m tests.benchmarks.unit_costs` measures them again. Other machines differ by a factor of two or so.
+`python -m tests.benchmarks.unit_costs` measures them again, and `python -m tests.benchmarks.cluster --persons` those of
+people on a cluster. Other machines differ by a factor of two or so.
 """
 
 from dataclasses import dataclass
@@ -35,7 +36,11 @@ class UnitCosts:
     held_entry: float
     """Bytes of memory for a combination with a person, whose id is a whole number, while such are sorted."""
     spilled_entry: float
-    """Bytes of temporary files for such a combination, as read and merged."""
+    """Bytes of such a combination in temporary files, or on its way between processes, as counted and merged."""
+    shuffled_entry: float
+    """CPU seconds of a cluster's worker for such a combination: it is counted, divided into buckets and merged."""
+    taken_entry: float
+    """CPU seconds of the run's process for such a combination: it is taken from the cluster and bounded."""
 
 
 MEASURED = "2026-11-30 (x86_64, 2 cores, Python 3.11.7)"
@@ -53,4 +58,6 @@ UNITS = UnitCosts(
     process=3e8,
     held_entry=30,
     spilled_entry=30,
+    shuffled_entry=6e-7,
+    taken_entry=1.7e-7,
 )

@@ -1,20 +1,29 @@
 """Counting on a Dask cluster.
 
-The workers count groups of successive parts and add up their counts in a tree. This process gets one sum, and counts
-the groups that are missing in it: all of them if the cluster is lost. Keys of tasks are random.
+The workers count groups of successive parts. They add up counts of rows in a tree, and merge buckets of people. This
+process gets one sum, or one bucket after another, and counts the groups that are missing there: all of them if the
+cluster is lost. Keys of tasks are random.
 """
 
 import re
 import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from time import monotonic, sleep
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from crowdgate.errors import ConfigurationError, EnvironmentFault, Problem
+from crowdgate.sources.cluster_connection import (
+    ANSWER,
+    GATHER,
+    ClusterLostError,
+    cluster_of,
+    connected,
+    threads_of,
+    watch_of,
+)
+from crowdgate.sources.cluster_shuffle import buckets_for, shuffled_buckets
 from crowdgate.sources.cluster_tasks import (
     GroupCounts,
     Sealed,
@@ -30,6 +39,7 @@ from crowdgate.sources.cluster_tasks import (
 )
 from crowdgate.sources.counting import Counter, Executor, PartialCounts, Progress
 from crowdgate.sources.files import FilePart
+from crowdgate.sources.shuffle import gathered
 from crowdgate.sources.source import Piece, Source
 from crowdgate.sources.workers import GROUPS_PER_WORKER, part_groups
 from crowdgate.system.extras import DASK, need
@@ -43,17 +53,7 @@ ADDRESS = r"(tls://[A-Za-z0-9._-]{1,255}|tcp://(localhost|127\.0\.0\.1)):[0-9]{1
 _OPTION = "--cluster"
 SUMMANDS = 8
 """The most sums that one task adds up: more take more memory, fewer take more tasks."""
-_CONNECT = 10
-"""Seconds for which a connection to the scheduler is tried."""
 _LOGS = "logs messages, which hold confidential counts; set the level of its logger distributed to info"
-_POLL = 0.1
-"""Seconds between two looks at the tasks."""
-_ANSWER = 60
-"""Seconds for which an answer of the cluster is awaited: a process that hangs still takes messages."""
-_GATHER = 3600
-"""Seconds for which the sum is awaited once it is there: it can have many GB."""
-_IDLE = 60
-"""Seconds without a worker that takes tasks, and without the end of a group, after which the cluster is lost."""
 _ByWorker: TypeAlias = Mapping[str, V]
 
 
@@ -91,13 +91,13 @@ def _refused(found: str, expected: str) -> ConfigurationError:
 def _answers(address: str, ends: Sealed) -> tuple[bool, _ByWorker[WorkerState | Exception], _ByWorker[list[str]]]:
     """Return whether the scheduler logs messages, the states of the workers, and the files that each does not see."""
     try:
-        with _connected(address) as client:
-            logs: bool = client.run_on_scheduler(logs_messages, callback_timeout=_ANSWER)
+        with connected(address) as client:
+            logs: bool = client.run_on_scheduler(logs_messages, callback_timeout=ANSWER)
             states: _ByWorker[WorkerState | Exception]
-            states = client.run(worker_state, on_error="return", callback_timeout=_ANSWER)
+            states = client.run(worker_state, on_error="return", callback_timeout=ANSWER)
             if logs or any(isinstance(each, Exception) or each.logs_messages for each in states.values()):
                 return logs, states, {}
-            return logs, states, client.run(unseen_files, ends, callback_timeout=_ANSWER)
+            return logs, states, client.run(unseen_files, ends, callback_timeout=ANSWER)
     except Exception as error:  # its text is of another machine
         trouble = type(error).__name__
     asked = f"no answer from the scheduler at {address} ({trouble})"
@@ -121,32 +121,19 @@ def _check_worker(place: str, state: WorkerState | Exception, unseen: Sequence[s
         raise EnvironmentFault(f"{place} does not see {unseen[0]} as this machine does; {wanted}")
 
 
-@contextmanager
-def _connected(address: str) -> "Iterator[Client]":
-    from distributed import Client
-
-    with Client(address, timeout=_CONNECT, set_as_default=False, direct_to_workers=False) as client:
-        yield client
-
-
 def cluster_executor(address: str, progress: Progress | None) -> Executor:
     """Return the executor that counts on the cluster of this scheduler."""
 
     def run(counter: Counter, parts: Sequence[Piece]) -> Iterator[PartialCounts]:
-        alone = len(parts) < 2 or not counter.reads_table  # a small table, or files of this machine
-        found = None if alone else _counts_of_cluster(address, counter.in_memory(), parts, progress)
-        if found is None:  # or a cluster that is lost
+        if len(parts) < 2 or not counter.reads_table:  # a small table, or files of this machine
             yield counter(parts, progress)
-            if not alone:
-                _warn("the table")
             return
-        groups, total = found
-        if total.counts is not None:
-            yield total.counts
-        for number in sorted(total.missing):
-            yield counter(groups[number], None)
-        if total.missing:
-            _warn("all parts of the table")
+        counting = _sums if counter.spill is None else _buckets
+        try:
+            yield from counting(address, counter, parts, progress)
+        except ClusterLostError:
+            yield counter(parts, progress)
+            _warn("the table")
 
     return run
 
@@ -155,20 +142,44 @@ def _warn(what: str) -> None:
     warnings.warn(f"{_OPTION}: the cluster did not count {what}; this process did", ClusterWarning, stacklevel=2)
 
 
-def _counts_of_cluster(
+def _buckets(
     address: str, counter: Counter, parts: Sequence[Piece], progress: Progress | None
-) -> tuple[list[list[Piece]], GroupCounts] | None:
-    """Return the groups of parts and the sum of their counts. None if the cluster is lost."""
-    try:
-        with _connected(address) as client:
-            groups = part_groups(parts, GROUPS_PER_WORKER * sum(client.nthreads(callback_timeout=_ANSWER).values()))
-            counted, total = _submit(client, counter, groups)
-            sizes = [sum(part.size for part in group) for group in groups]
-            _wait(client, total, list(zip(counted, sizes, strict=True)), progress)
-            found: GroupCounts = total.result(_GATHER).value
-            return groups, found
-    except Exception:  # Dask's own, and its text is of another machine
-        return None
+) -> Iterator[PartialCounts]:
+    """Yield the counts of a table of people, in buckets. Raises ClusterLostError before that."""
+    assert counter.spill is not None, "rows by person may exceed memory"
+    with cluster_of(address) as client:
+        threads = threads_of(client)
+        groups = part_groups(parts, GROUPS_PER_WORKER * threads)
+        spill = counter.spill.divided(buckets_for(threads, sum(part.size for part in parts)))
+        merged = shuffled_buckets(client, counter, groups, spill.division, progress)
+        found = gathered(merged, groups, counter.with_spill(spill))
+    yield found.counts
+    if found.recounted:
+        _warn("all parts of the table")
+
+
+def _sums(address: str, counter: Counter, parts: Sequence[Piece], progress: Progress | None) -> Iterator[PartialCounts]:
+    """Yield the sum of the counts of all groups, and the counts of those that are missing in it. Raises
+    ClusterLostError before that."""
+    groups, total = _sum_of_cluster(address, counter, parts, progress)
+    if total.counts is not None:
+        yield total.counts
+    for number in sorted(total.missing):
+        yield counter(groups[number], None)
+    if total.missing:
+        _warn("all parts of the table")
+
+
+def _sum_of_cluster(
+    address: str, counter: Counter, parts: Sequence[Piece], progress: Progress | None
+) -> tuple[list[list[Piece]], GroupCounts]:
+    """Return the groups of parts and the sum of their counts. Raises ClusterLostError."""
+    with cluster_of(address) as client:
+        groups = part_groups(parts, GROUPS_PER_WORKER * threads_of(client))
+        counted, total = _submit(client, counter, groups)
+        watch_of(client, counted, groups, progress).wait({0: total})
+        found: GroupCounts = total.result(GATHER).value
+        return groups, found
 
 
 @dataclass(frozen=True)
@@ -203,26 +214,3 @@ def _sum(client: "Client", summands: Sequence[_Summand], key: str) -> _Summand:
     return _Summand(
         numbers, client.submit(add_groups, numbers, versions(), [each.future for each in summands], key=key)
     )
-
-
-def _wait(
-    client: "Client", total: "Future[Sealed]", counted: list[tuple["Future[Sealed]", int]], progress: Progress | None
-) -> None:
-    """Wait for the end of a task. Call back with the bytes of the groups that are counted, and release their counts.
-
-    Raises TimeoutError if the scheduler does not answer, or no worker takes tasks, for too long.
-    """
-    done, last = 0, monotonic()
-    while not total.done():
-        sleep(_POLL)
-        left = len(counted)
-        done += sum(size for future, size in counted if future.done())
-        counted[:] = [each for each in counted if not each[0].done()]
-        if progress is not None:
-            progress(done)
-        # a worker that is short of memory takes no task, and may stay so for ever
-        assert client.scheduler is not None, "it is connected"
-        taking = client.sync(client.scheduler.ncores_running, callback_timeout=_ANSWER)
-        last = monotonic() if taking or len(counted) < left else last
-        if monotonic() > last + _IDLE:
-            raise TimeoutError

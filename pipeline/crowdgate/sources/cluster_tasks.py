@@ -1,4 +1,5 @@
-"""Tasks of a Dask cluster: they count groups of parts of a table and add up counts, for the run that submits them.
+"""Tasks of a Dask cluster: they count groups of parts of a table and add up counts, or merge buckets of people, for the
+run that submits them.
 
 Dask prints the arguments and the error of a task that fails, so arguments and results don't show their content, and no
 task raises an error. A group that can't be counted here is missing in the result, and the run counts it itself. A task
@@ -12,15 +13,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.metadata import version
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
+from crowdgate.sources.buckets import Division
 from crowdgate.sources.counting import Counter, PartialCounts, added
 from crowdgate.sources.files import Slice, has_changed
+from crowdgate.sources.shuffle import Share, missing_bucket, shares_of, shuffled_bucket
 from crowdgate.system.core_dumps import disable_core_dumps
 
 _COUNTING = ("crowdgate", "numpy", "pyarrow")
 """The distributions on which counts depend: a table's cells are read and become texts by these versions."""
 Versions: TypeAlias = tuple[str, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -95,38 +99,68 @@ def copy(value: Sealed) -> Sealed:
 def count_group(number: int, stated: Versions, counter: Sealed, group: Sealed) -> Sealed:
     """Return the counts of one group of parts, as sealed GroupCounts. `stated` are the versions of the run."""
 
-    def counted() -> GroupCounts:
+    def counted() -> Sealed:
         count: Counter = counter.value
-        return GroupCounts(count(group.value, None), ())
+        return sealed(GroupCounts(count(group.value, None), ()))
 
-    return _or_missing(counted, (number,), stated)
+    return _made_or(counted, sealed(GroupCounts(None, (number,))), stated)
 
 
 def add_groups(numbers: Sequence[int], stated: Versions, found: Sequence[Sealed]) -> Sealed:
     """Return the sum of sealed GroupCounts over the groups with these numbers. `stated` are the versions of the run."""
 
-    def summed() -> GroupCounts:
+    def summed() -> Sealed:
         parts: list[GroupCounts] = [each.value for each in found]
         missing = tuple(number for part in parts for number in part.missing)
         counts = [part.counts for part in parts if part.counts is not None]
-        return GroupCounts(added(counts) if counts else None, missing)
+        return sealed(GroupCounts(added(counts) if counts else None, missing))
 
-    return _or_missing(summed, tuple(numbers), stated)
+    return _made_or(summed, sealed(GroupCounts(None, tuple(numbers))), stated)
 
 
-def _or_missing(made: Callable[[], GroupCounts], numbers: tuple[int, ...], stated: Versions) -> Sealed:
-    """Return what `made` returns, or that these groups are missing if it fails, or if this worker, which may have
-    joined after the check, has other versions or may write results.
+def divide_group(number: int, stated: Versions, counter: Sealed, division: Sealed, group: Sealed) -> list[Sealed]:
+    """Return the shares of one group of parts in all buckets: each a sealed Share, or None if the group is missing.
+    `stated` are the versions of the run.
+    """
+    into: Division = division.value
+
+    def counted() -> list[Sealed]:
+        count: Counter = counter.value
+        return [sealed(share) for share in shares_of(number, count(group.value, None), into)]
+
+    return _made_or(counted, [sealed(None)] * into.buckets, stated)
+
+
+def bucket_share(shares: Sequence[Sealed], number: int) -> Sealed:
+    """Return the share of a group in one bucket, so that no other share is sent with it."""
+    return shares[number]
+
+
+def merge_bucket(number: int, stated: Versions, form: Sealed, shares: Sequence[Sealed]) -> Sealed:
+    """Return a bucket, merged over the shares of all groups, as a sealed ShuffledBucket. `stated` are the versions of
+    the run.
+    """
+
+    def merged() -> Sealed:
+        found: list[Share | None] = [each.value for each in shares]
+        return sealed(shuffled_bucket(number, found, form.value))
+
+    return _made_or(merged, sealed(missing_bucket(number, len(shares))), stated)
+
+
+def _made_or(made: Callable[[], T], missing: T, stated: Versions) -> T:
+    """Return what `made` returns, or `missing` if it fails, or if this worker, which may have joined after the check,
+    has other versions or may write results.
     """
     try:
         from distributed import get_worker
 
         disable_core_dumps()
         if stated == versions() and not may_spill(get_worker()) and not logs_messages():
-            return sealed(made())
+            return made()
     except Exception:  # its text may hold cells
         pass
-    return sealed(GroupCounts(None, numbers))
+    return missing
 
 
 def may_spill(worker: Any) -> bool:

@@ -15,6 +15,7 @@ from crowdgate.arrays import AnyIntegers, Bools, Integers
 from crowdgate.contracts.contract import Attribute, Contract
 from crowdgate.histogram import Column, Histogram, Records, View, joint, merge, scan, split
 from crowdgate.sampling import SecretKey
+from crowdgate.sources.buckets import PeopleForm
 from crowdgate.sources.encode import EncodedColumn, encode
 from crowdgate.sources.facts import TableFacts
 from crowdgate.sources.people import RowsByPerson, bounded_entries, bounded_histogram, merge_people, people_of
@@ -22,6 +23,7 @@ from crowdgate.sources.people_figures import PeopleFigures, figures_of, sum_of
 from crowdgate.sources.persons import person_entries, person_histogram, row_view
 from crowdgate.sources.source import Batch, Piece, Source, TablePart, table_changed
 from crowdgate.sources.spill import (
+    FULL,
     Bucket,
     MergedBucket,
     Spill,
@@ -34,9 +36,6 @@ from crowdgate.sources.spill import (
 
 _ENTRIES = 3 << 22
 """Entries of people that are not added yet: some 350 MB with their ids."""
-_FULL = 0.75
-"""The share of the entries that memory may hold, above which a sum of people is written to files. It leaves place for
-others, as each addition sorts all of them."""
 Progress = Callable[[int], None]
 """A callback with the number of bytes of some parts that have been read."""
 
@@ -58,8 +57,8 @@ class CountingTask:
 class PartialCounts:
     """The counts of some rows: one histogram for each view, or the rows by person if the privacy unit is a person.
 
-    Rows by person that exceed memory are in files: `spilled` as they were read, `buckets` merged, of the whole table.
-    `figures` are those about its people.
+    Rows by person that exceed memory are in files: `spilled` as they were read. `buckets` are the rows by person of the
+    whole table, merged. `figures` are those about its people.
     """
 
     facts: TableFacts
@@ -79,11 +78,19 @@ class Counter(Protocol):
     @property
     def reads_table(self) -> bool: ...
 
+    @property
+    def spill(self) -> Spill | None:
+        """The destination of rows by person that exceed memory; None if the counter writes no file."""
+
+    @property
+    def form(self) -> PeopleForm:
+        """The form of rows by person."""
+
     def shared(self, processes: int, /) -> "Counter":
         """Return the counter of one of several processes, whose counts one process then holds together."""
 
-    def in_memory(self) -> "Counter":
-        """Return the counter that writes no file."""
+    def with_spill(self, spill: Spill | None, /) -> "Counter":
+        """Return the counter with another destination of rows by person that exceed memory."""
 
     def __call__(self, parts: Sequence[Any], progress: Progress | None = None, /) -> PartialCounts: ...
 
@@ -116,6 +123,8 @@ def count_table(source: Source, task: CountingTask, executor: Executor, spill: S
         raise table_changed()
     if spill is not None and total.spilled:
         total = _in_buckets(total, task, executor, spill)
+    if total.buckets:
+        total = replace(total, people=None)
     if task.contract.unit.person is None:
         return total
     found = _people_figures(total, task)
@@ -125,7 +134,7 @@ def count_table(source: Source, task: CountingTask, executor: Executor, spill: S
 
 def _in_buckets(total: PartialCounts, task: CountingTask, executor: Executor, spill: Spill) -> PartialCounts:
     """Return the counts with all rows by person in merged buckets."""
-    found = executor(_Merger(task, spill), buckets_of(total.spilled))
+    found = executor(_Merger(task, spill), buckets_of(total.spilled, spill.division))
     buckets = tuple(chain.from_iterable(each.buckets for each in found))
     return PartialCounts(total.facts, {}, spilled=total.spilled, buckets=buckets)
 
@@ -135,7 +144,7 @@ def _people_figures(total: PartialCounts, task: CountingTask) -> PeopleFigures:
     if total.people is not None:
         return figures_of(total.people, task.contract.unit.rows)
     found = sum_of(bucket.figures for bucket in total.buckets)
-    return replace(found, named=sum(each.named for each in total.spilled))
+    return replace(found, named=found.named + sum(each.named for each in total.spilled))
 
 
 def histograms(total: PartialCounts, task: CountingTask, key: SecretKey) -> Mapping[str, Histogram]:
@@ -154,7 +163,7 @@ def _people(total: PartialCounts, task: CountingTask) -> Iterator[RowsByPerson]:
     if total.people is not None:
         yield total.people
     for bucket in total.buckets:
-        yield people_in(bucket, _row_view(task), task.watched)
+        yield people_in(bucket, _form(task))
 
 
 def _bounded(people: RowsByPerson, task: CountingTask, finest: View, key: SecretKey) -> Histogram:
@@ -198,8 +207,12 @@ class _Counter:
     def shared(self, processes: int) -> "_Counter":
         return self if self.spill is None else replace(self, spill=self.spill.shared(processes))
 
-    def in_memory(self) -> "_Counter":
-        return replace(self, spill=None)
+    @property
+    def form(self) -> PeopleForm:
+        return _form(self.task)
+
+    def with_spill(self, spill: Spill | None) -> "_Counter":
+        return replace(self, spill=spill)
 
     def __call__(self, parts: Sequence[TablePart], progress: Progress | None = None) -> PartialCounts:
         return count(parts, self.task, progress, self.spill)
@@ -216,12 +229,16 @@ class _Merger:
     def shared(self, _: int) -> "_Merger":
         return self
 
-    def in_memory(self) -> "_Merger":
+    @property
+    def form(self) -> PeopleForm:
+        return _form(self.task)
+
+    def with_spill(self, _: Spill | None) -> "_Merger":
         return self
 
     def __call__(self, parts: Sequence[Bucket], _: Progress | None = None) -> PartialCounts:
-        of = (_row_view(self.task), self.task.watched, self.task.contract.unit.rows, self.spill)
-        return PartialCounts(TableFacts(), {}, buckets=tuple(merged_bucket(each, *of) for each in parts))
+        merged = tuple(merged_bucket(each, self.form, self.spill) for each in parts)
+        return PartialCounts(TableFacts(), {}, buckets=merged)
 
 
 def count(
@@ -273,6 +290,10 @@ def _row_view(task: CountingTask) -> View:
     return row_view(task.contract, finest) if task.contract.is_of_persons else finest
 
 
+def _form(task: CountingTask) -> PeopleForm:
+    return PeopleForm(_row_view(task), task.watched, task.contract.unit.rows)
+
+
 def _merged(partials: Iterable[PartialCounts], task: CountingTask, spill: Spill | None = None) -> PartialCounts:
     """Return the sum of PartialCounts. Those not added yet are added once they outnumber the total, so each is sorted
     only a few times; of people also once they are so many that they fill memory. A sum of people that would soon be too
@@ -285,7 +306,7 @@ def _merged(partials: Iterable[PartialCounts], task: CountingTask, spill: Spill 
         before, more = _size(held[0]), sum(map(_size, held[1:]))
         if more >= max(before, least) or (spill is not None and before + more > spill.most):
             held = [added(held)]
-            if spill is not None and _size(held[0]) > _FULL * spill.most:
+            if spill is not None and _size(held[0]) > FULL * spill.most:
                 held = [_spilled(held.pop(), task, spill)]
     total = added(held)
     return total if spill is None or not total.spilled else _spilled(total, task, spill)
@@ -325,8 +346,9 @@ def added(partials: list[PartialCounts]) -> PartialCounts:
     merged = {name: merge([each.histograms[name] for each in partials]) for name in partials[0].histograms}
     people = [each.people for each in partials if each.people is not None]
     files = tuple(chain.from_iterable(each.spilled for each in partials))
+    buckets = tuple(chain.from_iterable(each.buckets for each in partials))
     partials.clear()
-    return PartialCounts(facts, merged, merge_people(people) if people else None, files)
+    return PartialCounts(facts, merged, merge_people(people) if people else None, files, buckets)
 
 
 def records(

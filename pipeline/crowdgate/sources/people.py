@@ -57,6 +57,11 @@ class RowsByPerson:
     faults: Bools
     merged: bool = True
 
+    @property
+    def clean(self) -> int:
+        """The number of rows that cleaning retains."""
+        return int(self.counts.sum(dtype=np.int64))
+
     @cached_property
     def rows(self) -> Integers:
         """The number of rows of each of `ids` that cleaning retains."""

@@ -1,176 +1,153 @@
 """Rows by person that exceed memory: encrypted temporary files of buckets of people.
 
-The bucket of a person is a keyed hash of the id, so all rows of a person are in one bucket, whichever process wrote
-them. Each bucket is merged alone. The choice of a person's rows depends on that person only, so it is that of people in
-memory, for any number of files.
+Each bucket is merged alone. The choice of a person's rows depends on that person only, so it is that of people in
+memory, for any number of files and buckets.
 """
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
-import numpy as np
-import pyarrow as pa
-
-from crowdgate.arrays import AnyIntegers
-from crowdgate.histogram import View
-from crowdgate.sampling import KEY_BYTES, id_numbers
-from crowdgate.sources.people import RowsByPerson, id_texts, merge_people
+from crowdgate.sampling import KEY_BYTES
+from crowdgate.sources.buckets import MOST_BUCKETS, Division, PeopleForm, block_of, divided, nobody, people_of_block
+from crowdgate.sources.people import RowsByPerson, merge_people
 from crowdgate.sources.people_figures import PeopleFigures, figures_of
 from crowdgate.sources.sealed_file import SealedFile, write_sealed
-from crowdgate.system.freed_memory import return_freed_memory
 
 MOST_ENTRIES = 1 << 24
 """Entries of people that one process holds before it writes them to files: some 500 MB with ids that are whole numbers,
 and more with texts."""
-BUCKETS = 128
-"""So a bucket of two billion entries fits into memory as well."""
+FULL = 0.75
+"""The share of the entries that memory may hold, above which a sum of people is written to files. It leaves place for
+others, as each addition sorts all of them."""
 _LEAST = 1 << 20
 """Entries that each of many processes may hold at least: fewer make files of tiny blocks."""
-_PEOPLE = 1 << 20
-"""The most people of one file: their places are sorted in memory."""
 
 
 @dataclass(frozen=True)
 class Spill:
-    """Destination of rows by person that exceed memory: a folder, the most entries that a process holds, and the secret
-    of the buckets."""
+    """Destination of rows by person that exceed memory: a folder, the most entries that a process holds, and the
+    division into buckets."""
 
     folder: Path
     most: int
-    secret: bytes = field(repr=False)
+    division: Division
 
     def shared(self, processes: int) -> "Spill":
         """Return the spill of one of several processes, whose entries one process then holds together."""
         return replace(self, most=max(self.most // processes, min(self.most, _LEAST)))
 
+    def divided(self, buckets: int) -> "Spill":
+        """Return the spill with so many buckets, a power of two."""
+        return replace(self, division=replace(self.division, buckets=buckets))
+
 
 @dataclass(frozen=True)
 class SpilledPeople:
-    """Rows by person in a file, with a block for each bucket; `named` is their number of rows with an id."""
+    """Rows by person in a file, with a block for each bucket; `named` is their number of rows with an id, `clean` that
+    of those among them that cleaning retains."""
 
     file: SealedFile
     named: int
+    clean: int
+
+
+class PeopleBlock(Protocol):
+    """Rows by person of a bucket, as bytes."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+
+    def read(self) -> bytes:
+        """Return the bytes. Raises EnvironmentFault."""
+
+
+@dataclass(frozen=True)
+class StoredBlock:
+    """A block of a file, by its number."""
+
+    file: SealedFile
+    number: int
+
+    @property
+    def size(self) -> int:
+        """The number of bytes in the file."""
+        return self.file.size(self.number)
+
+    def read(self) -> bytes:
+        """Return the bytes. Raises EnvironmentFault."""
+        return self.file.read(self.number)
+
+
+@dataclass(frozen=True)
+class HeldBlock:
+    """A block in memory."""
+
+    content: bytes = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes."""
+        return len(self.content)
+
+    def read(self) -> bytes:
+        """Return the bytes."""
+        return self.content
 
 
 @dataclass(frozen=True)
 class Bucket:
-    """A bucket of people in several files. Its size is in bytes."""
+    """A bucket of people in several blocks. Its size is in bytes."""
 
-    number: int
-    files: tuple[SealedFile, ...] = field(repr=False)
+    blocks: tuple[PeopleBlock, ...] = field(repr=False)
 
     @property
     def size(self) -> int:
-        """The bytes of the bucket in all files."""
-        return sum(file.size(self.number) for file in self.files)
+        """The bytes of all blocks."""
+        return sum(block.size for block in self.blocks)
 
 
 @dataclass(frozen=True)
 class MergedBucket:
-    """The rows by person of a bucket, merged, in a file of one block, and the figures about them."""
+    """The rows by person of a bucket, merged, in one block, and the figures about them."""
 
-    file: SealedFile
+    block: PeopleBlock
     figures: PeopleFigures
 
 
 def spill_to(folder: Path) -> Spill:
     """Return the spill to a folder, with a new secret."""
-    return Spill(folder, MOST_ENTRIES, secrets.token_bytes(KEY_BYTES))
+    return Spill(folder, MOST_ENTRIES, Division(MOST_BUCKETS, secrets.token_bytes(KEY_BYTES)))
 
 
 def spilled(people: RowsByPerson, spill: Spill) -> tuple[SpilledPeople, ...]:
     """Write merged rows by person to files. Raises EnvironmentFault."""
-    named, found = people.named, []
-    for start in range(0, len(people.ids), _PEOPLE):
-        part = _people_slice(people, start, min(start + _PEOPLE, len(people.ids)))
-        found.append(SpilledPeople(write_sealed(spill.folder, _blocks(part, spill.secret)), named))
-        named = 0  # rows without a retained one are counted, too: they are of no bucket
-        return_freed_memory()
+    rows, found = (people.named, people.clean), []
+    for blocks in divided(people, spill.division):
+        found.append(SpilledPeople(write_sealed(spill.folder, blocks), *rows))
+        rows = (0, 0)  # those of all people are in the first file
     return tuple(found)
 
 
-def buckets_of(people: Sequence[SpilledPeople]) -> list[Bucket]:
+def buckets_of(people: Sequence[SpilledPeople], division: Division) -> list[Bucket]:
     """Return the buckets that some files hold together."""
-    files = tuple(each.file for each in people)
-    return [Bucket(number, files) for number in range(BUCKETS)]
+    return [Bucket(tuple(StoredBlock(each.file, number) for each in people)) for number in range(division.buckets)]
 
 
-def merged_bucket(bucket: Bucket, view: View, watched: tuple[str, ...], most: int, spill: Spill) -> MergedBucket:
+def merged_bucket(bucket: Bucket, form: PeopleForm, spill: Spill) -> MergedBucket:
     """Merge the rows by person of a bucket, and write them to a file. Raises EnvironmentFault."""
-    people = merge_people([_people_in(file.read(bucket.number), view, watched) for file in bucket.files])
-    return MergedBucket(write_sealed(spill.folder, [_block(people)]), figures_of(people, most))
+    people = merge_people([nobody(form), *(people_of_block(block.read(), form) for block in bucket.blocks)])
+    return MergedBucket(stored(block_of(people), spill), figures_of(people, form.most))
 
 
-def people_in(bucket: MergedBucket, view: View, watched: tuple[str, ...]) -> RowsByPerson:
+def stored(block: bytes, spill: Spill) -> StoredBlock:
+    """Write a block to a file of its own. Raises EnvironmentFault."""
+    return StoredBlock(write_sealed(spill.folder, [block]), 0)
+
+
+def people_in(bucket: MergedBucket, form: PeopleForm) -> RowsByPerson:
     """Return the rows by person of a merged bucket. Raises EnvironmentFault."""
-    return _people_in(bucket.file.read(0), view, watched)
-
-
-def _people_slice(people: RowsByPerson, first: int, last: int) -> RowsByPerson:
-    """Return the rows of the people with places from `first` to before `last`. Entries are ordered by their people."""
-    start, end = np.searchsorted(people.of, np.array([first, last], dtype=people.of.dtype))
-    return replace(
-        people,
-        ids=people.ids.slice(first, last - first),
-        of=people.of[start:end] - first,
-        words=tuple(word[start:end] for word in people.words),
-        counts=people.counts[start:end],
-        faults=people.faults[:, first:last],
-    )
-
-
-def _blocks(people: RowsByPerson, secret: bytes) -> Iterator[bytes]:
-    """Yield the block of each bucket."""
-    bucket = id_numbers(secret, id_texts(people.ids), BUCKETS)
-    own, people_edges = _by_bucket(bucket)
-    places = np.empty(len(own), dtype=np.int32)  # of a person in the bucket
-    for first, last in pairwise(people_edges):
-        places[own[first:last]] = np.arange(last - first, dtype=np.int32)
-    entries, entry_edges = _by_bucket(bucket[people.of])
-    for (first, last), (start, end) in zip(pairwise(people_edges), pairwise(entry_edges), strict=True):
-        ours, rows = own[first:last], entries[start:end]
-        yield _block(
-            replace(
-                people,
-                ids=people.ids.take(pa.array(ours)),
-                of=places[people.of[rows]],
-                words=tuple(word[rows] for word in people.words),
-                counts=people.counts[rows],
-                faults=people.faults[:, ours],
-            )
-        )
-
-
-def _by_bucket(bucket: AnyIntegers) -> tuple[AnyIntegers, list[int]]:
-    """Return the places of all elements by their buckets, in order, and where those of each bucket begin and end."""
-    sizes = np.bincount(bucket, minlength=BUCKETS)
-    return np.argsort(bucket, kind="stable"), [0, *np.cumsum(sizes).tolist()]
-
-
-def _block(people: RowsByPerson) -> bytes:
-    """Return rows by person as two streams of Arrow IPC: the people, then their entries."""
-    sink = pa.BufferOutputStream()
-    _write_table(sink, [people.ids, *map(pa.array, people.faults)])
-    _write_table(sink, list(map(pa.array, (people.of, *people.words, people.counts))))
-    content: bytes = sink.getvalue().to_pybytes()
-    return content
-
-
-def _write_table(sink: Any, columns: list[Any]) -> None:
-    table = pa.record_batch(columns, names=list(map(str, range(len(columns)))))
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_batch(table)
-
-
-def _people_in(block: bytes, view: View, watched: tuple[str, ...]) -> RowsByPerson:
-    reader = pa.BufferReader(block)
-    (people,) = pa.ipc.open_stream(reader)
-    (entries,) = pa.ipc.open_stream(reader)
-    ids, *faults = people.columns
-    of, *words, counts = (each.to_numpy() for each in entries.columns)
-    marks = np.array([each.to_numpy(zero_copy_only=False) for each in faults], dtype=np.bool_)
-    return RowsByPerson(view, ids, of, tuple(words), counts, 0, watched, marks)
+    return people_of_block(bucket.block.read(), form)
