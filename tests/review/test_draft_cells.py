@@ -344,3 +344,11 @@ def test_a_csv_on_the_web_states_labels_and_the_form_of_days(tmp_path: Path) -> 
     source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.json")
     assert source.settings["dayForm"] == "DD.MM.YYYY"
     assert drafted_items(tmp_path, "sex,date", text, ".json")["sex"]["domain"] == SEXES
+
+
+@pytest.mark.parametrize("title", ["sex", "Codes SEX", "tbl_sex", "Code list: sex"])
+def test_a_sheet_of_codes_has_the_name_of_its_variable_in_its_title(tmp_path: Path, title: str) -> None:
+    book = tmp_path / "b.xlsx"
+    variables = [["Variable", "Label", "Codes"], ["sex", "Sex", "see codes"], ["age", "Age", "0-99"]]
+    write_workbook(book, {"Variables": variables, title: [["Code", "Meaning"], [1, "Male"], [2, "Female"]]})
+    assert drafted_items(tmp_path, "sex,age", book)["sex"]["domain"] == SEXES

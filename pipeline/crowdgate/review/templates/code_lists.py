@@ -23,6 +23,11 @@ from crowdgate.review.templates.draft_column import DraftColumn, Values
 from crowdgate.review.templates.draft_dictionary import Dictionary, is_dictionary, merged, read_dictionary
 from crowdgate.sources.table_header import CellType
 
+_LIST_WORDS = re.compile(
+    r"(?<![^\W_])(?:code ?(?:s|list|lists|book)?|list|lists?|lookup|values?|tbl|table|labels?|kod\w*|tabelle"
+    r"|schlüssel\w*|liste|c[oó]digos?|valores|tabla|tabela|modalit\w+|waarden|codelijst|for|of|für|de|von|zu)(?![^\W_])[\s_:.-]*"
+)
+"""The words in titles of lists that are not the name of a variable."""
 _COUNT = re.compile(r"[\d\s.,%()]+")
 """A text that may be a count or a share."""
 Row = tuple[str, ...]
@@ -116,13 +121,19 @@ def _named_lists(path: Path, rows: Sequence[Sequence[str]], found: Dictionary) -
 
 def _with_lists(found: Dictionary, lists: Mapping[str, Values]) -> Dictionary:
     """Return a dictionary whose variables have the values of the lists that they name."""
+    named = {bare_title(each): values for each, values in lists.items()} | dict(lists)
     used = {
-        name: lists[known[0]]
+        name: named[known[0]]
         for name, texts in found.references.items()
-        if (known := [each for each in (name.casefold(), *texts) if each in lists])
+        if (known := [each for each in (name.casefold(), *texts) if each in named])
     }
     columns = tuple(_listed(each, used[each.name]) if each.name in used else each for each in found.columns)
     return replace(found, columns=columns, lists=sum(each.name in used for each in columns))
+
+
+def bare_title(title: str) -> str:
+    """Return the title of a list without words for lists: `sex` of `codes sex`."""
+    return _LIST_WORDS.sub("", title).strip(" _-:.()") or title
 
 
 def _listed(column: DraftColumn, values: Values) -> DraftColumn:
