@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ListedValues, stated_range
+from crowdgate.review.templates.entry_forms import RANGE_WORDS
 
 _NUMBER = r"-?\d+(?:[.,]\d+)*"
 _TO = r"(?:-|–|to|\.\.|through|thru|bis|à|a|hasta|até|tot|til|till|do|al|au|až|t/m)"
@@ -15,11 +16,7 @@ _FORMS = (
     re.compile(rf"\b(?:range|ranges from|from|scale|valid|score)[ :]+{_ENDS}(?![\w-]|[.,]\d)", re.IGNORECASE),
     re.compile(rf",\s+{_ENDS}\s*$"),
 )
-_WORDS = (
-    r"(?:(?:valid|allowed|possible|permitted|gültige[rs]?|zulässige[rs]?|mögliche) )?(?:range|values?|valores?|valeurs?"
-    r"|valori|werte?|wertebereich|rango|plage|intervall?o?|bereich|bereik|waarden|zakres|wartości|rozsah|hodnoty|escala"
-    r"|échelle|skala|scale|värden|værdier|verdier|gamma|faixa)"
-)
+_WORDS = rf"(?:{'|'.join(RANGE_WORDS)}|échelle|skala|scale|gamma)"
 _FROM = r"(?:from|de|desde|du|von|vom|van|vanaf|fra|från|od|da|dal)"
 _BETWEEN = r"(?:between|entre|zwischen|tussen|mellem|mellom|mellan|fra)"
 _AND = r"(?:and|und|et|y|e|en|og|och|i)"
