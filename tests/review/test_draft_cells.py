@@ -307,3 +307,31 @@ def test_counts_beside_a_range_make_it_one_of_the_cells_and_are_not_quoted(tmp_p
     drafted = draft_contract(source, "t")
     assert "extremes?" in drafted
     assert "26540" not in drafted
+
+
+def test_a_row_that_fell_apart_at_the_delimiter_is_left_to_decide(tmp_path: Path) -> None:
+    text = "Variable;Label;Codes;Missing;Sensitivity\na;Level;1 = low; 2 = high; 3 = top\n"
+    text += "b;Level;1 = low; 2 = high; 3 = top;9;sensitive\nsex;Sex;1=Male, 2=Female;;nepřímý identifikátor\n"
+    found = drafted_items(tmp_path, "a,b,sex", text)
+    assert "too many cells: 1 = low; 2 = high; 3 = top; 9; sensitive" in found["b"]["domain"]
+    assert "too many cells: 1 = low; 2 = high; 3 = top" in found["a"]["domain"]
+    assert (found["sex"]["domain"], found["sex"]["privacyRole"]) == (SEXES, "quasi-identifier")
+
+
+def test_codes_for_no_answer_have_their_heading(tmp_path: Path) -> None:
+    text = "Variável|Designação|Domínio de valores|Código de não resposta\na|Idade|0 a 120|-1\n"
+    text += "b|Região|11 - Norte 16 - Centro 15 - Algarve 20 - Açores|99 - Ns/Nr\n"
+    found = drafted_items(tmp_path, "a,b", text, ".txt")
+    assert (found["a"]["domain"]["missing"], found["b"]["domain"]["missing"]) == (["-1"], ["99"])
+    assert found["b"]["domain"]["values"] == ["11", "16", "15", "20"]
+
+
+def test_a_csv_on_the_web_states_labels_and_the_form_of_days(tmp_path: Path) -> None:
+    text = """{"tableSchema": {"columns": [{"name": "sex", "datatype": "string",
+    "dc:description": "1 = Male, 2 = Female"},
+    {"name": "date", "datatype": {"base": "date", "format": "dd.MM.yyyy"}}]}}"""
+    (tmp_path / "t.csv").write_text("sex,date\n")
+    (tmp_path / "b.json").write_text(text)
+    source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.json")
+    assert source.settings["dayForm"] == "DD.MM.YYYY"
+    assert drafted_items(tmp_path, "sex,date", text, ".json")["sex"]["domain"] == SEXES

@@ -25,6 +25,8 @@ _TOTAL = re.compile(
 """The label of a row that adds up the others."""
 DOUBTFUL = "it is not certain which figures are the codes of "
 """The words before the labels of a table that is not read."""
+SPLIT = "its list fell apart at the delimiter, or its row has too many cells: "
+"""The words before the cells of a row whose list, without quotation marks, fell apart at the delimiter."""
 CONSTRAINT = "the constraint "
 """The words before a rule of a form that is not read."""
 Entry = tuple[str, str]

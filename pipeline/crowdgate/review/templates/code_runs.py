@@ -6,7 +6,11 @@ from itertools import pairwise
 
 from crowdgate.review.templates.special_labels import is_special
 
+LEAST_PADDED = 4
+"""The least number of codes of two digits that need not ascend."""
 _NEXT_MARKED = re.compile(r"[.,]?\s+(?=(?:\d{1,4}|[A-Z])\s?[-–—=:.)]\s*[^\W\d]|\d{1,4}\s?[=)]\s*\S)")
+_NEXT_NUMBERED = re.compile(r"[.,]?\s+(?=\d{1,4}\s?[-–—=:.)]\s*[^\W\d]|\d{1,4}\s?[=)]\s*\S)")
+"""The blanks where the first code is a number, as labels have letters with points: `17 - A. M. Lisboa`."""
 _MARKED = re.compile(
     r"(?P<code>\d{1,4}|[A-Z])\s?(?P<mark>[-–—=:.)])\s*[^\W\d][^=]*|(?P<number>\d{1,4})\s?(?P<sign>[=)])\s*\S[^=]*",
     re.DOTALL,
@@ -32,14 +36,15 @@ def run_entries(text: str) -> list[str]:
 
 def _marked_run(text: str) -> list[str]:
     """Return the entries of a list with one mark and ascending codes, or letters that differ."""
-    parts = _NEXT_MARKED.split(text)
+    parts = (_NEXT_NUMBERED if text[:1].isdigit() else _NEXT_MARKED).split(text)
     found = [each for each in map(_MARKED.fullmatch, parts) if each]
     codes = [each["code"] or each["number"] for each in found]
     if len(parts) < 2 or len(codes) < len(parts) or len({each["mark"] or each["sign"] for each in found}) > 1:
         return []
     numbers = [int(each) for each in codes if each.isdigit()]
     is_ascending = numbers == sorted({*numbers}) and len({*codes}) == len(codes)
-    return parts if is_ascending and len(numbers) in (0, len(codes)) else []
+    is_padded = len(numbers) >= LEAST_PADDED and len({*codes}) == len(codes) and {len(each) for each in codes} == {2}
+    return parts if (is_ascending or is_padded) and len(numbers) in (0, len(codes)) else []
 
 
 def _plain_run(text: str) -> list[str]:

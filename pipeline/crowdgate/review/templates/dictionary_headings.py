@@ -123,6 +123,8 @@ _WORDS = {
         (
             r"missing|fehl\w*|manquant\w*|perdid\w*|ausent\w*|mancant\w*|ontbrek\w*|mangl\w*|sakna[st]|brak\w*|chyb\w*",
             r"null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
+            r"(?:não|sem) resposta|no respuesta|non[- ]?réponse|non risposta|non[- ]?response|nonrespons|antwortausfall"
+            r"|special (?:values?|codes?)|sentinel|sonderwerte?|sondercodes?",
             r"puuttu\w+|欠損値?|欠測値?",
         )
     ),

@@ -16,7 +16,7 @@ from crowdgate.contracts.cell_form import ISO
 from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.bilingual_cells import in_one_language
-from crowdgate.review.templates.code_rows import CONSTRAINT, DOUBTFUL
+from crowdgate.review.templates.code_rows import CONSTRAINT, DOUBTFUL, SPLIT
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     codes_between,
@@ -41,7 +41,7 @@ from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
 from crowdgate.review.templates.role_words import is_free_text
-from crowdgate.review.templates.special_labels import is_empty_entry
+from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
@@ -60,6 +60,7 @@ _CLASSIFICATION = re.compile(r"\b(?:ICD|CID|CIE|CIM|MKN)[- ]?(?:9|10)\b|\b(?:ISO
 _YES_NO = {"yesno": (("0", "No"), ("1", "Yes")), "truefalse": (("0", "False"), ("1", "True"))}
 _SLIDER = ("0", "100")
 """The ends of a slider of REDCap for which none are stated."""
+_ONE_CODE = re.compile(r"(?P<code>-?\d{1,4})\s*[-–—=:]\s*(?P<label>[^\W\d][^=;|]*)")
 _DATES = re.compile(r"date(time)?_(ymd|mdy|dmy)")
 """The checks of dates of REDCap, whose exports have them as YYYY-MM-DD."""
 _TICKED = (("0", "not ticked"), ("1", "ticked"))
@@ -230,7 +231,7 @@ def _with_lengths(
     """
     numbered = enumerate(rows[start:], start + 1)
     filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
-    found = [{key: cells[at].strip() for key, at in known.items() if at < len(cells)} for _, cells in filled]
+    found = [_known_cells(cells, known, len(rows[start - 1])) for _, cells in filled]
     _state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
@@ -239,6 +240,26 @@ def _with_lengths(
             )
             row |= {"type": f"{row['type']} ({row['length']})"} if is_plain else {}
     yield from ((number, cells, row) for (number, cells), row in zip(filled, found, strict=True))
+
+
+def _known_cells(cells: Sequence[str], known: Mapping[str, int], width: int) -> dict[str, str]:
+    """Return the cells of a row under known headings. Of one with more cells than its `width` all from the values on
+    are left to decide.
+    """
+    at = known.get("values", known.get("value label"))
+    is_split = at is not None and (any(each.strip() for each in cells[width:]) or _is_continued(cells[at : at + 2]))
+    own = {key: cells[place].strip() for key, place in known.items() if place < len(cells)}
+    if not is_split or at is None:
+        return own
+    said = "; ".join(each.strip() for each in cells[at:] if each.strip())
+    return {key: each for key, each in own.items() if known[key] < at} | {"values": f"{SPLIT}{said}"}
+
+
+def _is_continued(cells: Sequence[str]) -> bool:
+    """Return whether the first of two cells is one code with its label, and the second one is the next of a list."""
+    found = [_ONE_CODE.fullmatch(each.strip()) for each in cells]
+    codes = [(int(each["code"]), each["label"]) for each in found if each]
+    return len(codes) == len(cells) == 2 and codes[1][0] == codes[0][0] + 1 and not is_special(codes[1][1])
 
 
 def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
@@ -504,7 +525,7 @@ def _in_brackets(row: Row) -> ListedValues:
 def _listed_values(rows: Sequence[Row], kind: str) -> ListedValues:
     if kind in ("calc", "descriptive", "slider"):  # choices of a slider name points of it
         return ListedValues()
-    if rows[0].get("values", "").startswith((DOUBTFUL, CONSTRAINT)):
+    if rows[0].get("values", "").startswith((DOUBTFUL, CONSTRAINT, SPLIT)):
         return ListedValues(unread=rows[0]["values"])
     if len(rows) > 1:  # a row for each value
         key = _label_each(rows) or "value label"

@@ -43,6 +43,8 @@ _NAMES = (
     "x-enum-varnames",
 )
 """The keys of labels in the order of `enum`."""
+_TOLD = ("description", "dc:description", "dcterms:description", "rdfs:comment", "schema:description", "doc")
+"""The keys of descriptions."""
 _POINT = re.compile(r"(?:^|\s)[*•-]\s+`?(?P<code>[^`\s]{1,20})`?\s*[-–—:=]\s*")
 _TRUTH = {"trueValues": ["true", "True", "TRUE", "1"], "falseValues": ["false", "False", "FALSE", "0"]}
 """The cells that are true and false in a Table Schema which states others for one of them only."""
@@ -97,14 +99,13 @@ def _field(stated: dict[str, Any], missing: Sequence[str], keys: Sequence[str]) 
     """Return a field as a column; limits and values stand beside it, or below `constraints` or `datatype`."""
     kind = _single(stated.get("datatype", stated.get("type")))
     own = {**mapping_of(kind), **stated, **mapping_of(stated.get("constraints"))}
-    words = next(
-        (text for key in ("title", "titles", "label", "description", "doc") if (text := text_of(stated.get(key)))), ""
-    )
-    described = f"{words}: {text}" if (text := text_of(stated.get("description"))) not in ("", words) else words
-    told = text if "=" in (text := text_of(stated.get("description"))) else words
+    words = next((text for key in ("title", "titles", "label", *_TOLD) if (text := text_of(stated.get(key)))), "")
+    text = next((each for key in _TOLD if (each := text_of(stated.get(key)))), "")
+    described = f"{words}: {text}" if text not in ("", words) else words
+    told = text if "=" in text else words
     values = with_labels(_categories(own), _entries(described)) or _truth(kind, own)
     ranged = ListedValues() if values else _ranged(own)
-    form = text_of(stated.get("format"))
+    form = text_of(own.get("format"))
     column = field_column(str(stated["name"]), _type_name(kind, own), described, values, ranged, form, told)
     is_key = column.name in keys
     unread = ", ".join(f"{key}: {text_of(own[key])}" for key in _UNREAD if key in own and not (values or ranged.bounds))

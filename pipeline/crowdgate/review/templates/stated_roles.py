@@ -19,14 +19,25 @@ _RELEASE = re.compile(
 )
 """The words that a column is not to be released, which deny no role."""
 _QUASI = re.compile(
-    r"\b(?:quasi|quase|kvasi|cuasi|kwazi|kvazi|semi)[- ]?id|\bindire[ck]t\w*(?: \w+)?[- ]id\w*|\bid\w+ indire[ck]t\w*"
-    r"|\bindire[ck]t\w*$|\bkey variable|\b(?:quas[ie]|kvasi|kvazi|qi)\b"
-    rf"|{plain_text('준식별')}\w*|準識別\w*|准标识\w*|準標識\w*"
+    "|".join(
+        (
+            r"\b(?:quasi|quase|kvasi|cuasi|kwazi|kvazi|semi)[- ]?id",
+            r"\bindire[ck]t\w*(?: \w+)?[- ]id\w*|\bid\w+ indire[ck]t\w*|\bindire[ck]t\w*$",
+            r"\bkey variable|\b(?:quas[ie]|kvasi|kvazi|qi)\b|\bneprim\w* id\w*|\bidentyfikator posredn\w*",
+            r"\bposredn\w* id\w*|\bepasuor\w*|\bkozvetett|\bdolayli|εμμεσ\w*",
+            rf"{plain_text('준식별')}\w*|準識別\w*|准标识\w*|準標識\w*",
+        )
+    )
 )
 _DIRECT = re.compile(
-    r"(?<![\w-])identif(?:ier|iant|icador|icativo|icateur|ikator|icator|iserare|ierare|ikat|iant|ying)\w*|(?<![\w-])identificat(?:or|eur)\w*"
-    r"|(?<![\w-])identyfikator\w*|\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b"
-    rf"|\bazonosit\w*|αναγνωριστικ\w*|\btanimlayici|{plain_text('식별')}\w*|(?:直接)?(?:标识|識別|標識)\w*"
+    "|".join(
+        (
+            r"(?<![\w-])identif(?:ier|iant|icador|icativo|icateur|ikator|icator|iserare|ierare|ikat|iant|ying)\w*",
+            r"(?<![\w-])identificat(?:or|eur)\w*|(?<![\w-])identyfikator\w*",
+            r"\bdirekt\w* id\w*|\bdirect id\w*|\bpersonal id\w*|\bpii\b",
+            rf"\bazonosit\w*|αναγνωριστικ\w*|\btanimlayici|{plain_text('식별')}\w*|(?:直接)?(?:标识|識別|標識)\w*",
+        )
+    )
 )
 _SENSITIVE = re.compile(
     "|".join(
