@@ -7,6 +7,7 @@ from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.figure_columns import FIGURE
+from crowdgate.review.templates.stated_decimals import are_decimals
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
@@ -106,6 +107,12 @@ HEADINGS = {
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
                "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge",
         "uzunluk", "μήκος", "hossz", "lungime", "长度", "字段长度", "長度", "길이", "자릿수", "桁数", "バイト数",
+    ),
+    "decimals": (
+        "significant digits", "decimals", "decimal places", "decimal", "dec", "number of decimals", "decimal digits",
+        "nachkommastellen", "dezimalstellen", "décimales", "decimales", "casas decimais", "decimali", "decimalen",
+        "decimaler", "desimaler", "miejsca po przecinku", "desetinná místa", "desatinné miesta", "počet desetinných míst",
+        "komakohad", "desimaalit", "小数桁数", "小数点以下桁数", "小数位数", "소수점",
     ),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
@@ -259,7 +266,8 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         found["label"] = found.pop("value label")
     if "values" in found and "value label" not in found and not (are_unique and len(names) == len(rows)):
         found |= _labels_of_values(heads, rows, found)
-    inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))
+    inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels),
+        ("decimals", are_decimals))
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         is_known = key in found or (key == "label" and found.keys() & {"label", "description"})

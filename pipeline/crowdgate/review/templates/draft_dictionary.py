@@ -39,9 +39,10 @@ from crowdgate.review.templates.dictionary_headings import heading_key, known_he
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
-from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
+from crowdgate.review.templates.label_ranges import note_range, states_limits
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
+from crowdgate.review.templates.stated_decimals import state_decimals
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
@@ -68,6 +69,8 @@ _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
 _LIMITS = ("values", "range", "least", "greatest")
 """The headings of what a variable can hold."""
+_CASES = re.compile(r"\bn\s*=|\b(?:cases|observations|records|rows|obs|respondents|participants)\b", re.IGNORECASE)
+"""The words on counts of cases, which are never quoted."""
 Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
@@ -232,7 +235,7 @@ def _with_lengths(
     numbered = enumerate(rows[start:], start + 1)
     filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
     found = [_known_cells(cells, known, len(rows[start - 1])) for _, cells in filled]
-    _state_decimals(found)
+    state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
             is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
@@ -260,19 +263,6 @@ def _is_continued(cells: Sequence[str]) -> bool:
     found = [_ONE_CODE.fullmatch(each.strip()) for each in cells]
     codes = [(int(each["code"]), each["label"]) for each in found if each]
     return len(codes) == len(cells) == 2 and codes[1][0] == codes[0][0] + 1 and not is_special(codes[1][1])
-
-
-def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
-    """Make decimals that words state parts of the types of numbers, if some rows do: only then is one without them of
-    whole numbers.
-    """
-    told = [decimals_in_words(" ".join(row.get(key, "") for key in _WORDS)) for row in rows]
-    plain = [stated_type(row.get("type", "")) == StatedType(CellType.NUMBER) for row in rows]
-    if not any(each and is_plain for each, is_plain in zip(told, plain, strict=True)):
-        return
-    for row, decimals, is_plain in zip(rows, told, plain, strict=True):
-        if is_plain and not re.fullmatch(r"\d+[.,]\d+", row.get("length", "")):
-            row["type"] = f"numeric (20,{decimals or 0})"
 
 
 def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
@@ -380,7 +370,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
-        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows),
+        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows) or _noted(first),
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
@@ -468,9 +458,12 @@ def _without_padded_range(listed: ListedValues) -> ListedValues:
 
 
 def _without_brackets(listed: ListedValues) -> ListedValues:
-    """Return brackets, which no numbers are, as unread: `Less than $10,000`. Others are unchanged."""
+    """Return brackets and other texts with numbers, which no numbers are, as unread: `Less than $10,000`. Others are
+    unchanged.
+    """
     texts = [code for code, label in listed.values if not label]
-    return replace(listed, values=(), unread="; ".join(texts)) if are_brackets(texts) else listed
+    is_worded = any(" " in each and re.search(r"\d", each) and parse_number(each) is None for each in texts)
+    return replace(listed, values=(), unread="; ".join(texts)) if is_worded or are_brackets(texts) else listed
 
 
 def _unread_role(row: Row) -> str:
@@ -486,6 +479,12 @@ def _remark(rows: Sequence[Row]) -> str:
     stated = " ".join(filter(None, (rows[0].get(key, "") for key in _LIMITS)))
     is_known = day_form(stated) or is_empty_entry(stated, [stated]) or _CLASSIFICATION.search(stated)
     return "" if len(rows) > 1 or is_known else stated
+
+
+def _noted(row: Row) -> str:
+    """Return notes with numbers, which may be on its values, on a variable of which nothing else says any."""
+    notes = row.get("notes", "")
+    return notes if re.search(r"\d", notes) and not _CASES.search(notes) else ""
 
 
 def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
