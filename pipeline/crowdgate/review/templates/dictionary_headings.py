@@ -66,7 +66,7 @@ HEADINGS = {
         "possible values", "enumeration", "categories", "coding", "response options", "value", "code",
         "code or value",
         "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
-        "value / code", "code value", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
+        "value / code", "code value", "coded value", "submission value", "term", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
         "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
@@ -76,6 +76,7 @@ HEADINGS = {
         "범위", "보기", "コード値", "値",
     ),
     "value label": (
+        "decoded value", "decode", "display", "display name", "preferred term",
         "value label", "code label", "category label", "level label", "value description", "code description",
         "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
         "değer etiketi", "kod açıklaması", "ετικέτα τιμής", "érték címke", "kód jelentése", "值标签", "值说明",
@@ -157,6 +158,10 @@ _OTHERS = re.compile(
 )
 """The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
 
+_FOREIGN = re.compile(
+    r"\b(?:nci|umls|snomed|sct|loinc|cui|mesh|omop|concepts?|ontology|external|mapped|mapping|uri|oid|legacy)\b"
+)
+"""The words in headings of codes that stand for the same in classifications of others."""
 _FLAG = re.compile(rf"[ynjosx✓]|allowed|nullable|not null|{ANSWERS.pattern}", re.IGNORECASE)
 """The cells below a heading such as `Null values allowed`, which are no codes."""
 
@@ -325,7 +330,7 @@ def _by_heading(heads: Sequence[str]) -> dict[str, int]:
         for key, known in HEADINGS.items()
         if key != "name" and any(each in heads for each in known)
     }
-    for at, each in enumerate(heads):
+    for at, each in sorted(enumerate(heads), key=lambda pair: bool(_FOREIGN.search(pair[1]))):
         said = [key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)]
         key = said[0] if said else None
         if key == "values" in found and {"label", "description"} & {*said}:

@@ -40,6 +40,7 @@ from crowdgate.review.templates.dictionary_types import StatedType, day_form, st
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
+from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
@@ -143,6 +144,8 @@ class Dictionary:
     """The names of the sheets of variables, if a workbook has several sheets."""
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
+    unlinked: tuple[str, ...] = ()
+    """The titles of its lists of codes that no column has."""
 
     def of_blocks(self) -> "Dictionary":
         """Return the same without headings, where the codebook has a block of lines for each variable."""
@@ -155,6 +158,8 @@ class Dictionary:
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
         lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
+        names = ", ".join(map(repr, self.unlinked[:MOST_HEADINGS]))
+        lists += f"; these code lists belong to no column: {names}" if names else ""
         read = (
             f"read as {self.encoding}, as it is not in UTF-8: see whether its letters are right; "
             if self.encoding
@@ -191,7 +196,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     for (number, cells, _), row in zip(numbered, plain, strict=True):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
-        references.setdefault(name, _references(cells, known))
+        references.setdefault(name, _references(cells, known, rows[at]))
         first.setdefault(name, number)
     described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
@@ -265,11 +270,25 @@ def _is_continued(cells: Sequence[str]) -> bool:
     return len(codes) == len(cells) == 2 and codes[1][0] == codes[0][0] + 1 and not is_special(codes[1][1])
 
 
-def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the texts in a row that are no words on the variable, its type or its limits, and no numbers."""
+def _references(cells: Sequence[str], known: Mapping[str, int], heads: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts in a row that can name a list of codes: those below a heading of lists first, then those that
+    are no words on the variable, its type or its limits, and no numbers.
+    """
     used = {place for key, place in known.items() if key not in ("name", "values")}
-    texts = (each.strip().casefold() for at, each in enumerate(cells) if at not in used)
-    return tuple(each for each in texts if each and parse_number(each) is None)
+    first = [at for at in range(len(cells)) if at < len(heads) and is_list_heading(heads[at])]
+    texts = [cells[at].strip().casefold() for at in first]
+    others = (each.strip().casefold() for at, each in enumerate(cells) if at not in used and at not in first)
+    return tuple(each for each in (*texts, *(each for each in others if parse_number(each) is None)) if each)
+
+
+def end_of_variables(rows: Sequence[Sequence[str]], table: Sequence[str]) -> int:
+    """Return the number of rows down to the last one on a column of the table; 0 without headings."""
+    folded = frozenset(each.casefold() for each in table)
+    found = _headings(rows, folded)
+    at = found[1]["name"] if found else 0
+    named = [number for number, row in enumerate(rows, 1) if at < len(row) and row[at].strip().casefold() in folded]
+    filled = [number for number in named if sum(bool(each.strip()) for each in rows[number - 1]) > 1]
+    return filled[-1] if found and filled else 0
 
 
 def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int, dict[str, int]] | None:

@@ -214,7 +214,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if any(is_dictionary(rows, names) for _, rows in tables):
         return replace(read_sheets(path, tables, names).without_rows(), encoding=encoding, sheets=())
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
-    found = read_dictionary(path, rows, names)
+    found = replace(read_sheets(path, [("", rows)], names), sheets=())
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
     found = found if is_table else found.of_blocks()
     return replace(found, encoding=encoding)
