@@ -150,16 +150,16 @@ def _are_of_variables(lists: Mapping[str, Values], names: frozenset[str]) -> boo
 
 def _named_lists(rows: Sequence[Sequence[str]], names: set[str]) -> dict[str, Values]:
     """Return the lists of a sheet that has the name of a list beside each code."""
-    at, places = next(((at, found) for at, row in enumerate(rows) if (found := places_of_codes(row))), (0, None))
-    others = [each for each in range(len(rows[at]))] if places else []
-    hits = {each: sum(list_name(row[each]) in names for row in rows[at + 1 :] if each < len(row)) for each in others}
-    hits = {each: count for each, count in hits.items() if places and each not in places and count}
-    if not hits or places is None:
+    at = next((at for at, row in enumerate(rows) if places_of_codes(row)), None)
+    places = None if at is None else places_of_codes(rows[at])
+    if at is None or places is None:
         return {}
+    below = [[*(each.strip() for each in row), *[""] * len(rows[at])] for row in rows[at + 1 :]]
+    free = [each for each in range(len(rows[at])) if each not in places]
+    hits = {each: sum(list_name(cells[each]) in names for cells in below) for each in free}
+    place = max(hits, key=lambda each: hits[each], default=0)
     title, found = "", dict[str, list[tuple[str, str]]]()
-    place = max(hits, key=lambda each: hits[each])
-    for row in rows[at + 1 :]:
-        cells = [*(each.strip() for each in row), *[""] * len(rows[at])]
+    for cells in below if hits.get(place) else []:
         title = cells[place] or title
         if code := cells[places[0]]:
             found.setdefault(title.casefold(), []).append((code, bare_label(code, cells[places[1]])))
@@ -195,4 +195,6 @@ def _listed(column: DraftColumn, values: Values) -> DraftColumn:
     )
     kind = CellType.TEXT if listed.values else column.type
     missing = tuple(dict.fromkeys([*column.missing, *listed.missing]))
-    return replace(column, type=kind, values=listed.values, bounds=listed.bounds, missing=missing, unread=listed.unread)
+    return replace(
+        column, type=kind, values=listed.values, bounds=listed.bounds, missing=missing, unread=listed.unread, remark=""
+    )

@@ -334,6 +334,8 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     if len({code for code, _ in pairs}) != len(pairs):
         return unread
     special = tuple(code for code, label in pairs if special_codes([(code, label)]))
+    if are_brackets([code for code, _ in pairs if code not in special]):
+        return without_unknown(ListedValues(tuple(pairs)))
     ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
     if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
         outside = _beyond(ranges[0], tuple(pair for pair in pairs if pair[0] not in (*ranges, *special)))

@@ -66,7 +66,8 @@ HEADINGS = {
         "possible values", "enumeration", "categories", "coding", "response options", "value", "code",
         "code or value",
         "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
-        "value / code", "code value", "coded value", "submission value", "term", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
+        "value / code", "code value", "coded value",
+        "submission value", "term", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
         "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
@@ -112,7 +113,8 @@ HEADINGS = {
     "decimals": (
         "significant digits", "decimals", "decimal places", "decimal", "dec", "number of decimals", "decimal digits",
         "nachkommastellen", "dezimalstellen", "décimales", "decimales", "casas decimais", "decimali", "decimalen",
-        "decimaler", "desimaler", "miejsca po przecinku", "desetinná místa", "desatinné miesta", "počet desetinných míst",
+        "decimaler", "desimaler", "miejsca po przecinku", "desetinná místa", "desatinné miesta",
+        "počet desetinných míst",
         "komakohad", "desimaalit", "小数桁数", "小数点以下桁数", "小数位数", "소수점",
     ),
 }  # fmt: skip
@@ -271,8 +273,13 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         found["label"] = found.pop("value label")
     if "values" in found and "value label" not in found and not (are_unique and len(names) == len(rows)):
         found |= _labels_of_values(heads, rows, found)
-    inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels),
-        ("decimals", are_decimals))
+    inferred = (
+        ("values", _are_lists),
+        ("type", _are_types),
+        ("role", _are_roles),
+        ("label", _are_labels),
+        ("decimals", are_decimals),
+    )
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         is_known = key in found or (key == "label" and found.keys() & {"label", "description"})

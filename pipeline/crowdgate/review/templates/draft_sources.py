@@ -38,6 +38,7 @@ from crowdgate.review.templates.plain_forms import plain_form
 from crowdgate.review.templates.printed_types import printed_rows
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
+from crowdgate.review.templates.sectioned_blocks import sectioned_rows
 from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, with_plain_codes, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
@@ -222,7 +223,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
-    if stated := keyed_rows(text, names) or printed_rows(text, names):
+    if stated := keyed_rows(text, names) or printed_rows(text, names) or sectioned_rows(text, names):
         return stated
     text = with_plain_codes(with_marked_gaps(text))
     rows = dictionary_rows(text, path)

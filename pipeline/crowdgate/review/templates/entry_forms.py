@@ -1,11 +1,12 @@
-"""Entries of lists and ranges without what offices write around them: `Valid range 15 to 105 (years)`, `[-4] Refused`."""
+"""Entries of lists and ranges without what stands around them: `Valid range 15 to 105 (years)`, `[-4] Refused`."""
 
 import re
 
 RANGE_WORDS = (
     r"(?:(?:valid|allowed|permitted|possible|plausible|expected|acceptable|accepted|normal|soft|hard|edit) )?"
     r"(?:range|values?|limits?|interval|check)(?: check)?|valid|allowed|permitted",
-    r"(?:(?:gültige[rs]?|zulässige[rs]?|mögliche[rs]?|plausible[rs]?) )?(?:wertebereich|bereich|werte?)|gültig|zulässig",
+    r"(?:(?:gültige[rs]?|zulässige[rs]?|mögliche[rs]?|plausible[rs]?) )?(?:wertebereich|bereich|werte?)|gültig",
+    r"zulässig|(?:érvényes )?tartomány",
     r"(?:intervalle|plage|valeurs?)(?: de valeurs)?(?: (?:valides?|admis(?:es?)?|autorisée?s?|plausibles?))?",
     r"(?:rango|intervalo|faixa|valores?|escala)(?: de valores)?(?: (?:v[aá]lid[oa]s?|permitid[oa]s?|admisibles?))?",
     r"(?:intervallo|valori|campo)(?: di valori)?(?: (?:valid[oi]|ammess[oi]))?",
@@ -13,8 +14,9 @@ RANGE_WORDS = (
     r"(?:(?:gyldig[et]*|tillåtna?|tilladte?|tillatte?|giltig[at]*) )?(?:områ?de|värden|værdier|verdier|intervall?)",
     r"(?:(?:dozwolony|dopuszczalny|dopuszczalne) )?(?:zakres|wartości)(?: dozwolony)?",
     r"(?:(?:přípustný|povolený|prípustný|platný|přípustné|povolené|prípustné|platné) )?(?:rozsah|hodnoty|interval)",
-    r"(?:(?:lubatud|kehtiv(?:ad)?) )?(?:vahemik|väärtused)|(?:sallittu )?(?:vaihteluväli|arvoväli)|(?:érvényes )?tartomány",
-    r"(?:geçerli )?aralık|(?:valid[ăe]? )?interval(?:ul)?|(?:έγκυρο )?εύρος|(?:有効|値の)?範囲|(?:유효 ?)?범위|(?:有效)?范围",
+    r"(?:(?:lubatud|kehtiv(?:ad)?) )?(?:vahemik|väärtused)|(?:sallittu )?(?:vaihteluväli|arvoväli)",
+    r"(?:geçerli )?aralık|(?:valid[ăe]? )?interval(?:ul)?|(?:έγκυρο )?εύρος",
+    r"(?:有効|値の)?範囲|(?:유효 ?)?범위|(?:有效)?范围",
 )
 """The words before a range, in several languages."""
 _NAMED = re.compile(rf"(?:{'|'.join(RANGE_WORDS)})\s*(?:is|[:=])?\s*(?P<range>(?:[^\W\d]{{2,5}} )?-?\d.*)", re.I | re.S)
@@ -46,9 +48,10 @@ def plain_entries(text: str) -> str:
     named = _NAMED.fullmatch(text)
     text = named["range"] if named else text
     found = _MEASURED.fullmatch(text)
-    is_unit = found and _UNIT.fullmatch(found["words"]) and not _NO_UNIT.search(found["words"])
-    has_more = found and (found["rest"].strip() or found["decimals"] or named) and not _ENDS.search(found["rest"])
-    return f"{_with_decimals(found['range'], found['decimals'])}{found['rest']}" if is_unit and has_more else text
+    if found is None or not _UNIT.fullmatch(found["words"]) or _NO_UNIT.search(found["words"]):
+        return text
+    has_more = (found["rest"].strip() or found["decimals"] or named) and not _ENDS.search(found["rest"])
+    return f"{_with_decimals(found['range'], found['decimals'])}{found['rest']}" if has_more else text
 
 
 def _with_decimals(ends: str, decimals: str | None) -> str:

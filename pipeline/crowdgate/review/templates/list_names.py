@@ -1,14 +1,15 @@
-"""The names of lists of codes, as the rows of variables and the titles of lists write them: `číselník KRAJ`, `CL.SEX`."""
+"""The names of lists of codes, as rows of variables and titles of lists write them: `číselník KRAJ`, `CL.SEX`."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 _LIST = "|".join(
     (
-        r"code ?-?lists?|code ?sets?|value ?sets?|lists?|look-?ups?|tables?|see|cl|codes?|coding|format|domain|kodeverk",
-        r"kodeliste?r?|kodlist[ae]?|kodtabell|schlüssel(?:verzeichnis|liste|tabelle)?|tabell?en?|siehe|liste|katalog",
-        r"nomenclatures?|voir|cat[áa]log[oe]|tablas?|lista(?: de c[óo]digos)?|ver|codelijst|codetabel|lijst|zie|tabel|se",
-        r"číselník\w*|viz|pozri|słownik|koodisto|luokitus|(?:koodi)?loend|klassifikaator|vt|tabela|kódlista|kódszótár",
+        r"code ?-?lists?|code ?sets?|value ?sets?|lists?|look-?ups?|tables?|see|cl|codes?|coding|format|domain",
+        r"kodeverk|kodeliste?r?|kodlist[ae]?|kodtabell|schlüssel(?:verzeichnis|liste|tabelle)?|tabell?en?|siehe|liste",
+        r"katalog|voir|nomenclatures?",
+        r"cat[áa]log[oe]|tablas?|lista(?: de c[óo]digos)?|ver|codelijst|codetabel|lijst|zie|tabel",
+        r"se|číselník\w*|viz|pozri|słownik|koodisto|luokitus|(?:koodi)?loend|klassifikaator|vt|tabela|kódlista|kódszótár",
         r"コード表|コードリスト|コード|코드표|码表|代码表|for|of|variable",
     )
 )
@@ -50,8 +51,8 @@ def titles_by_name(titles: Iterable[str]) -> dict[str, str]:
 
 
 def named_title(name: str, texts: Sequence[str], titles: Mapping[str, str]) -> str | None:
-    """Return the title of the list that the row of a variable names: by a text that is its name, or has it beside a word
-    for lists, or else by the name of the variable.
+    """Return the title of the list that the row of a variable names: by a text that is its name, or has it beside a
+    word for lists, or else by the name of the variable.
     """
     exact = [titles[found] for text in texts if (found := list_name(text)) in titles and text != name.casefold()]
     worded = (text for text in texts if _WORDS.search(text))
