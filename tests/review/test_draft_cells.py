@@ -28,6 +28,10 @@ SEXES = {"values": ["1", "2"], "labels": {"1": "Male", "2": "Female"}}
         ("0-24, refused -1, don't know -2", {"from": "0", "to": "24", "missing": ["-1", "-2"]}),
         ("1 Male, 2 Female, refused -1", SEXES | {"missing": ["-1"]}),
         ("Male 1, Female 2, refused -1", SEXES | {"missing": ["-1"]}),
+        ("Male 1, Female 0", {"values": ["1", "0"], "labels": {"1": "Male", "0": "Female"}}),
+        ("1 Male, 2 Female, refused 9", SEXES | {"missing": ["9"]}),
+        ("1=Male, 2=Female, missing 12", "says: 1=Male, 2=Female, missing 12"),
+        ("1 Yes, 2 No, missing 12", "says: 1 Yes, 2 No, missing 12"),
         ("1=Male n=500; 2=Female n=300", SEXES),
         ("1=Male n=500; 1=Female n=300", "says: 1=Male; 1=Female"),
     ],
@@ -74,6 +78,11 @@ def test_weights_and_sensitive_columns_are_known_in_many_languages(
 ) -> None:
     text = f"variable,label,type,values\n{name},{label},numeric,0-100\n"
     assert drafted_items(tmp_path, f"{name},x", text)[name]["privacyRole"] == role
+
+
+def test_the_size_of_a_text_is_no_range(tmp_path: Path) -> None:
+    text = "variable,label,type,values\na,Place,,max. 50 characters\nb,Place,text,up to 40\nc,Place,string,at most 9\n"
+    assert not any("domain" in each for each in drafted_items(tmp_path, "a,b,c", text).values())
 
 
 def test_a_precision_is_asked_for_only_where_the_range_has_room_for_it(tmp_path: Path) -> None:
@@ -335,3 +344,11 @@ def test_a_csv_on_the_web_states_labels_and_the_form_of_days(tmp_path: Path) -> 
     source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=tmp_path / "b.json")
     assert source.settings["dayForm"] == "DD.MM.YYYY"
     assert drafted_items(tmp_path, "sex,date", text, ".json")["sex"]["domain"] == SEXES
+
+
+@pytest.mark.parametrize("title", ["sex", "Codes SEX", "tbl_sex", "Code list: sex"])
+def test_a_sheet_of_codes_has_the_name_of_its_variable_in_its_title(tmp_path: Path, title: str) -> None:
+    book = tmp_path / "b.xlsx"
+    variables = [["Variable", "Label", "Codes"], ["sex", "Sex", "see codes"], ["age", "Age", "0-99"]]
+    write_workbook(book, {"Variables": variables, title: [["Code", "Meaning"], [1, "Male"], [2, "Female"]]})
+    assert drafted_items(tmp_path, "sex,age", book)["sex"]["domain"] == SEXES

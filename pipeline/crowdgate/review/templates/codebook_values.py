@@ -9,7 +9,12 @@ from math import ceil, floor
 from crowdgate.contracts.cell_form import ISO
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
-from crowdgate.review.templates.codes_behind_labels import code_behind, with_codes_first, without_codes_behind
+from crowdgate.review.templates.codes_behind_labels import (
+    code_behind,
+    ends_in_code,
+    with_codes_first,
+    without_codes_behind,
+)
 from crowdgate.review.templates.codes_outside import codes_beyond
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
@@ -667,7 +672,9 @@ def _pairs(parts: Sequence[str]) -> Sequence[tuple[str, str]]:
         if all(each is not None and (each[1] or _is_range(each[0])) for each in own):
             return [each for each in own if each is not None]
     numbered = [(found["code"], found["label"]) for each in parts if (found := _NUMBERED.fullmatch(each))]
-    is_one_each = not any(_INNER_PLAIN.search(label) or has_next(code, label) for code, label in numbered)
+    is_one_each = not any(
+        _INNER_PLAIN.search(label) or has_next(code, label) or ends_in_code(label) for code, label in numbered
+    )
     if (
         len(parts) == len(numbered) > 1
         and is_one_each
@@ -689,7 +696,12 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     further = (
         _INNER_CODE.search(label) or _INNER_DASH.search(label) or (form is _FORMS[-1] and _INNER_PLAIN.search(label))
     )
-    is_one = code.count("(") == code.count(")") and not further and not (form is _FORMS[-1] and has_next(code, label))
+    is_one = (
+        code.count("(") == code.count(")")
+        and not further
+        and not ends_in_code(label)
+        and not (form is _FORMS[-1] and has_next(code, label))
+    )
     return (code, label) if code and label and is_one else None
 
 

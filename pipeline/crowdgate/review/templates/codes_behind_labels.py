@@ -8,12 +8,12 @@ from crowdgate.review.templates.special_labels import is_special
 _ENTRY = re.compile(r"(?P<label>[^\W\d][^=:;|,\n()]*?)(?:\s*[=:]\s*|\s*\(|\s+)(?P<code>-?\d{1,4})\)?")
 _MARKS = re.compile(r"(\s*[;|\n,]\s*)")
 """The marks between entries."""
-_KEPT = re.compile(r"-\d{1,4}|([789])\1{1,3}|9{1,3}[6-8]")
+_KEPT = re.compile(r"-\d{1,4}|([789])\1{0,3}|9{1,3}[6-8]")
 """The codes that only lists keep for unknown."""
 _COUNTED = re.compile(r"missing|no |unknown|blank", re.IGNORECASE)
 """The labels behind which a number that is not negative can be a count."""
 SHORTEST_LABEL = 3
-"""The least letters of a label: `M = 1` can be a code M with the label 1."""
+"""The least letters of a label before a sign of equality: `NW = 1` can be a code NW with the label 1."""
 
 
 def with_codes_first(text: str) -> str:
@@ -23,16 +23,17 @@ def with_codes_first(text: str) -> str:
     entries = [_ENTRY.fullmatch(each.strip()) for each in _MARKS.split(text)[::2] if each.strip()]
     found = [(each["label"], each["code"]) for each in entries if each]
     plain = [int(code) for label, code in found if not is_special(label)]
-    follow = any(plain == [*range(first, first + len(plain))] for first in (0, 1))
-    if len(found) < len(entries) or len(plain) < 2 or not follow or not _differ(found):
+    follow = any(sorted(plain) == [*range(first, first + len(plain))] for first in (0, 1))
+    least = SHORTEST_LABEL if "=" in text else SHORTEST_LABEL - 1
+    if len(found) < len(entries) or len(plain) < 2 or not follow or not _differ(found, least):
         return text
     return "; ".join(f"{code} = {label}" for label, code in found)
 
 
-def _differ(found: Sequence[tuple[str, str]]) -> bool:
-    """Return whether labels, and codes, recur nowhere, and labels are words."""
+def _differ(found: Sequence[tuple[str, str]], least: int) -> bool:
+    """Return whether labels, and codes, recur nowhere, and labels are words of at least so many letters."""
     labels, codes = ({each[at].casefold() for each in found} for at in (0, 1))
-    return len(labels) == len(codes) == len(found) and min(map(len, labels)) >= SHORTEST_LABEL
+    return len(labels) == len(codes) == len(found) and min(map(len, labels)) >= least
 
 
 def without_codes_behind(text: str) -> tuple[str, tuple[str, ...]]:
@@ -53,3 +54,9 @@ def code_behind(entry: str) -> str:
     if found is None or not _KEPT.fullmatch(found["code"]) or not is_special(found["label"]):
         return ""
     return "" if _COUNTED.match(found["label"]) and not found["code"].startswith("-") else found["code"]
+
+
+def ends_in_code(label: str) -> bool:
+    """Return whether a part of a label is words for no value with a number behind them: `Female, missing 12`."""
+    found = (_ENTRY.fullmatch(each.strip()) for each in label.split(",")[1:])
+    return any(each and is_special(each["label"]) for each in found)

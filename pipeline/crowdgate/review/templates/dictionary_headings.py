@@ -79,7 +79,7 @@ HEADINGS = {
     "value label": (
         "decoded value", "decode", "display", "display name", "preferred term",
         "value label", "code label", "category label", "level label", "value description", "code description",
-        "label of value", "category", "meaning", "bedeutung", "code meaning", "value meaning", "klartext", "lib mod",
+        "label of value", "category", "code meaning", "value meaning", "lib mod",
         "değer etiketi", "kod açıklaması", "ετικέτα τιμής", "érték címke", "kód jelentése", "值标签", "值说明",
         "代码名称",
         "代码说明", "名称", "代碼說明", "代碼名稱", "코드명", "코드설명", "코드 설명", "값 설명", "명칭",

@@ -364,6 +364,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         )
     listed = _codes_of_range(listed) if stated.type is CellType.TEXT or is_of_texts(kind) else listed
     listed = _without_padded_range(listed) if is_of_texts(kind) else listed
+    listed = ListedValues() if listed.from_zero and is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
     told = _of_words(first, listed, stated, kind)

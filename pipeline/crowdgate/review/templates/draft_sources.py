@@ -13,7 +13,7 @@ from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
-from crowdgate.errors import EnvironmentFault, FileFault
+from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
 from crowdgate.review.templates.dbt_schemas import dbt_columns
@@ -33,6 +33,7 @@ from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.keyed_lines import keyed_rows
+from crowdgate.review.templates.list_names import list_name
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.plain_forms import plain_form
 from crowdgate.review.templates.printed_types import printed_rows
@@ -198,10 +199,12 @@ def _with_syntax(table: DraftSource, path: Path, found: SyntaxCodebook) -> Draft
 def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str]) -> Dictionary:
     """Return what a data dictionary says of the columns of a table. Raises ConfigurationError if it says nothing."""
     if end in SOURCES["excel"].suffixes:
-        named = _sheets(path, own_sheet, names)
-        others = (
-            [] if any(is_dictionary(rows, names) for _, rows in named) else _sheets(path, own_sheet, names, others=True)
-        )
+        named = _sheets(path, _codebook_sheets(path, own_sheet), names)
+        unnamed = [each for each in _sheet_names(path) if each not in (own_sheet, *(title for title, _ in named))]
+        if own_sheet is not None or any(is_dictionary(rows, names) for _, rows in named):
+            folded = {each.casefold() for each in names}
+            unnamed = [each for each in unnamed if list_name(each) in folded]
+        others = _sheets(path, unnamed, names)
         if form := form_rows([rows for _, rows in (*named, *others)], names):
             return read_dictionary(path, form, names).of_blocks()
         return read_sheets(path, [*named, *others], names)
@@ -290,28 +293,32 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names[:MOST_LISTED])) + (", ..." if len(names) > MOST_LISTED else "")
 
 
-def _sheets(path: Path, own_sheet: str | None, columns: Sequence[str], *, others: bool = False) -> list[Sheet]:
-    """Return the sheets of a workbook that can be codebooks by their names, or the `others`, but never the table's.
-    Raises ConfigurationError if they can't be read.
-    """
+def _sheets(path: Path, titles: Sequence[str], columns: Sequence[str]) -> list[Sheet]:
+    """Return the sheets of a workbook with these titles. Raises ConfigurationError if they can't be read."""
     from crowdgate.sources.excel import sheet_rows
 
     try:
-        named = _codebook_sheets(path, own_sheet)
-        unnamed = (each for each in _sheet_names(path) if each not in (*named, own_sheet))
-        rows = ((each, sheet_rows(path, each)) for each in (unnamed if others else named))
+        rows = ((each, sheet_rows(path, each)) for each in titles)
         return [(title, [[plain_form(cell, columns) for cell in row] for row in each]) for title, each in rows]
     except FileFault as error:
-        raise cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read") from None
+        raise _unread(path, error) from None
+
+
+def _unread(path: Path, error: FileFault) -> ConfigurationError:
+    return cannot_draft(path, str(error).removeprefix(f"{path.name}: "), "a workbook that can be read")
 
 
 def _codebook_sheets(path: Path, own_sheet: str | None) -> Sequence[str]:
     """Return the names of the sheets that can be codebooks: those whose name says so, or else, in a workbook without
-    the table, all. Never the table's sheet: one of several, or the only one (an empty name).
+    the table, all. Never the table's sheet: one of several, or the only one (an empty name). Raises ConfigurationError
+    if the workbook can't be read.
     """
     from crowdgate.sources.excel import sheets
 
-    names = sheets(path)
+    try:
+        names = sheets(path)
+    except FileFault as error:
+        raise _unread(path, error) from None
     if own_sheet is not None and len(names) == 1:
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     named = [each for each in names if _CODEBOOK_SHEET.search(each) and each != own_sheet]

@@ -10,7 +10,7 @@ FIGURE = re.compile(rf"{_FIGURE}(?:\s+{_FIGURE})*|[-–—.*x]|n\.?a\.?", re.IGN
 """A cell with a count or a share, or with a sign in its place."""
 _BEHIND = re.compile(rf"(?:[\s,;:]+(?:n\s?=\s?)?{_FIGURE})+$", re.IGNORECASE)
 _STATED = re.compile(
-    r"(?<=[^\W\d_)])\s*,?\s*(?:[(\[]\s*(?:n|obs\.?|freq\.?|count)\s*[=:]?\s*\d[\d ,.]*(?:;?\s*\d[\d.,]*\s?%)?\s*[)\]]"
+    r"(?<=[^\W\d_)])\s*+,?\s*+(?:[(\[]\s*(?:n|obs\.?|freq\.?|count)\s*[=:]?\s*\d[\d ,.]*(?:;?\s*\d[\d.,]*\s?%)?\s*[)\]]"
     r"|(?-i:\bn)\s?=\s?\d[\d,.]*(?:\s*\(?\d[\d.,]*\s?%\)?)?)",
     re.IGNORECASE,
 )

@@ -10,11 +10,12 @@ _LIST = "|".join(
         r"katalog|voir|nomenclatures?",
         r"cat[áa]log[oe]|tablas?|lista(?: de c[óo]digos)?|ver|codelijst|codetabel|lijst|zie|tabel",
         r"se|číselník\w*|viz|pozri|słownik|koodisto|luokitus|(?:koodi)?loend|klassifikaator|vt|tabela|kódlista|kódszótár",
-        r"コード表|コードリスト|コード|코드표|码表|代码表|for|of|variable",
+        r"コード表|コードリスト|コード|코드표|码表|代码表",
+        r"for|of|für|de|von|zu|variable|book|tbl|labels?|values?|valores|waarden|modalit\w+|c[oó]digos?",
     )
 )
 """The words for a list of codes, and those that refer to one, in several languages."""
-_WORDS = re.compile(rf"(?<!\w)(?:{_LIST})(?!\w)", re.IGNORECASE)
+_WORDS = re.compile(rf"(?<![^\W_])(?:{_LIST})(?![^\W_])", re.IGNORECASE)
 _HEADING = re.compile(
     r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?|codelijst|codetabel"
     r"|schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo"

@@ -14,6 +14,12 @@ _AT_MOST = (
     r"maks(?:\.|ymalnie|imum)?", "nejvýše", "enintään", "en fazla", "legfeljebb", "το πολύ",
 )  # fmt: skip
 """The words before the greatest number that can be."""
+_SIZES = re.compile(
+    r"\s*(?:char|zeich|caract|caratt|tecken|tegn|teken|znak|stell|digit|letter|byte|position|posicion|merkki|word|wört"
+    r"|deci|dezi|déci|nachk|karakter|χαρακτ|entr|items?\b|answers?|selec)",
+    re.IGNORECASE,
+)
+"""The starts of units of the size of a text, or of the number of answers."""
 _MOST = re.compile(
     rf"(?:{'|'.join(_AT_MOST)})"
     rf"\s*:?\s*(?P<end>\d[\d ,.'\u00a0\u202f]*?)(?P<rest>{_UNIT}(?:\s*[,;|].*)?)",
@@ -31,7 +37,8 @@ def from_zero(text: str) -> str:
     unchanged.
     """
     found = _MOST.fullmatch(text)
-    return f"0 - {found['end'].strip()}{found['rest']}" if found else text
+    is_size = found and _SIZES.match(found["rest"])
+    return f"0 - {found['end'].strip()}{found['rest']}" if found and not is_size else text
 
 
 def lacks_end(text: str) -> bool:

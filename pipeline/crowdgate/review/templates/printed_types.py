@@ -28,18 +28,18 @@ _WORDS = (
     (re.compile(r"date", re.I), "date", ""),
 )
 """The starts of types, the words of dictionaries for them, and their values."""
+LONGEST_LINE = 300
+"""The greatest length of a line of such prints."""
 HEADINGS = ("variable", "type", "values")
 """The headings of the rows that lines become."""
 
 
 def printed_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a data dictionary of the columns in a text that is such a print; none for other texts."""
-    folded = {each.casefold() for each in names}
-    for form in _LINES:
-        found = [each for line in text.splitlines() if (each := form.fullmatch(line))]
-        others = [
-            line for line in text.splitlines() if line.strip() and not (form.fullmatch(line) or _AROUND.match(line))
-        ]
+    folded, lines = {each.casefold() for each in names}, [each for each in text.splitlines() if each.strip()]
+    for form in _LINES if max(map(len, lines), default=0) <= LONGEST_LINE else ():
+        found = [each for line in lines if (each := form.fullmatch(line))]
+        others = [line for line in lines if not (form.fullmatch(line) or _AROUND.match(line))]
         if not others and any(each["name"].casefold() in folded for each in found):
             return [[*HEADINGS], *([each["name"], *_words(each["type"])] for each in found)]
     return []
