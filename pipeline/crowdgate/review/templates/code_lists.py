@@ -20,14 +20,18 @@ from crowdgate.review.templates.codebook_values import (
 )
 from crowdgate.review.templates.dictionary_headings import places_of_codes
 from crowdgate.review.templates.draft_column import DraftColumn, Values
-from crowdgate.review.templates.draft_dictionary import Dictionary, is_dictionary, merged, read_dictionary
+from crowdgate.review.templates.draft_dictionary import (
+    Dictionary,
+    end_of_variables,
+    is_dictionary,
+    merged,
+    read_dictionary,
+)
+from crowdgate.review.templates.list_names import list_name, named_title, titles_by_name
 from crowdgate.sources.table_header import CellType
 
-_LIST_WORDS = re.compile(
-    r"(?<![^\W_])(?:code ?(?:s|list|lists|book)?|list|lists?|lookup|values?|tbl|table|labels?|kod\w*|tabelle"
-    r"|schlüssel\w*|liste|c[oó]digos?|valores|tabla|tabela|modalit\w+|waarden|codelijst|for|of|für|de|von|zu)(?![^\W_])[\s_:.-]*"
-)
-"""The words in titles of lists that are not the name of a variable."""
+LEAST_CELLS = 2
+"""The least number of filled cells of a row that is no title."""
 _COUNT = re.compile(r"[\d\s.,%()]+")
 """A text that may be a count or a share."""
 Row = tuple[str, ...]
@@ -37,24 +41,58 @@ Sheet = tuple[str, Sequence[Sequence[str]]]
 
 
 def read_sheets(path: Path, sheets: Sequence[Sheet], names: Sequence[str]) -> Dictionary:
-    """Return what sheets of variables and of their codes say of the columns `names` of a table. Raises
-    ConfigurationError if none is a data dictionary.
+    """Return what sheets of variables and of their codes say of the columns `names` of a table. Lists can stand below
+    the variables of a sheet. Raises ConfigurationError if none is a data dictionary.
+    """
+    parts = [(title, part) for title, rows in sheets for part in _parts(rows, names)]
+    heads = _headings([[title], *rows] for title, rows in parts)
+    blocks = [code_lists([[title], *rows], heads) for title, rows in parts]
+    own = _sheets_of_variables(path, parts, blocks, names)
+    found = merged([read_dictionary(path, parts[at][1], names) for at in own or [0]])
+    others = [at for at in range(len(parts)) if at not in own]
+    lists = [{**_named_lists(parts[at][1], _referenced(found)), **blocks[at]} for at in others]
+    titles = tuple(dict.fromkeys(parts[at][0] for at in own)) if len(sheets) > 1 else ()
+    return replace(_with_lists(found, lists), sheets=titles)
+
+
+def _parts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[Sequence[Sequence[str]]]:
+    """Return the rows of variables, and those below them, which begin with a title or an empty row, if these have lists
+    that variables name; or else all rows together.
+    """
+    at = end_of_variables(rows, names)
+    end = next((i for i, row in enumerate(rows[at:], at) if sum(bool(each.strip()) for each in row) < LEAST_CELLS), 0)
+    below = rows[end:] if at and end else []
+    titles = titles_by_name([*code_lists(below)])
+    folded = {each.casefold() for each in names}
+    cells = {list_name(cell) for row in rows[:end] for cell in row if cell.strip()} | folded
+    is_named = titles.keys() & cells or any(places_of_codes(row) for row in below)
+    return [rows[:end], below] if below and is_named else [rows]
+
+
+def _sheets_of_variables(
+    path: Path, parts: Sequence[Sheet], blocks: Sequence[Mapping[str, Values]], names: Sequence[str]
+) -> list[int]:
+    """Return the numbers of the sheets that describe columns: no lists with the names of variables as titles, or with
+    names that other sheets use for more lists than they describe columns.
     """
     folded = frozenset(each.casefold() for each in names)
-    heads = _headings([[title], *rows] for title, rows in sheets)
-    blocks = {at: code_lists([[title], *rows], heads) for at, (title, rows) in enumerate(sheets)}
-    variables = [
-        rows
-        for at, (_, rows) in enumerate(sheets)
+    own = [
+        at
+        for at, (_, rows) in enumerate(parts)
         if is_dictionary(rows, names) and not _are_of_variables(blocks[at], folded)
     ]
-    found = merged([read_dictionary(path, rows, names) for rows in variables or [sheets[0][1]]])
-    lists: dict[str, Values] = {}
-    for at, (_, rows) in enumerate(sheets):
-        if not any(rows is each for each in variables):
-            lists |= {**_named_lists(path, rows, found), **blocks[at]}
-    titles = tuple(title for title, rows in sheets if len(sheets) > 1 and any(rows is each for each in variables))
-    return replace(_with_lists(found, lists), sheets=titles)
+    read = {at: read_dictionary(path, parts[at][1], names) for at in own} if len(own) > 1 else {}
+    lists = set[int]()
+    for at, described in read.items():
+        texts = {name for other, each in read.items() if other != at for name in _referenced(each)}
+        named = _named_lists(parts[at][1], texts).keys() & texts
+        lists |= {at} if len(named) > len(described.columns) else set()
+    return [at for at in own if at not in lists or lists == {*own}]
+
+
+def _referenced(found: Dictionary) -> set[str]:
+    """Return the names that lists can have by the rows of variables."""
+    return {list_name(text) for name, texts in found.references.items() for text in (name, *texts)}
 
 
 def code_lists(rows: Sequence[Sequence[str]], heads: frozenset[Row] = frozenset()) -> dict[str, Values]:
@@ -110,30 +148,36 @@ def _are_of_variables(lists: Mapping[str, Values], names: frozenset[str]) -> boo
     )
 
 
-def _named_lists(path: Path, rows: Sequence[Sequence[str]], found: Dictionary) -> dict[str, Values]:
+def _named_lists(rows: Sequence[Sequence[str]], names: set[str]) -> dict[str, Values]:
     """Return the lists of a sheet that has the name of a list beside each code."""
-    references = sorted({each for texts in found.references.values() for each in texts})
-    if not is_dictionary(rows, references):
+    at = next((at for at, row in enumerate(rows) if places_of_codes(row)), None)
+    places = None if at is None else places_of_codes(rows[at])
+    if at is None or places is None:
         return {}
-    columns = read_dictionary(path, rows, references).columns
-    return {each.name.casefold(): each.values for each in columns if each.values}
+    below = [[*(each.strip() for each in row), *[""] * len(rows[at])] for row in rows[at + 1 :]]
+    free = [each for each in range(len(rows[at])) if each not in places]
+    hits = {each: sum(list_name(cells[each]) in names for cells in below) for each in free}
+    place = max(hits, key=lambda each: hits[each], default=0)
+    title, found = "", dict[str, list[tuple[str, str]]]()
+    for cells in below if hits.get(place) else []:
+        title = cells[place] or title
+        if code := cells[places[0]]:
+            found.setdefault(title.casefold(), []).append((code, bare_label(code, cells[places[1]])))
+    return {name: tuple(pairs) for name, pairs in found.items() if len(dict(pairs)) == len(pairs)}
 
 
-def _with_lists(found: Dictionary, lists: Mapping[str, Values]) -> Dictionary:
-    """Return a dictionary whose variables have the values of the lists that they name."""
-    named = {bare_title(each): values for each, values in lists.items()} | dict(lists)
-    used = {
-        name: named[known[0]]
-        for name, texts in found.references.items()
-        if (known := [each for each in (name.casefold(), *texts) if each in named])
-    }
-    columns = tuple(_listed(each, used[each.name]) if each.name in used else each for each in found.columns)
-    return replace(found, columns=columns, lists=sum(each.name in used for each in columns))
-
-
-def bare_title(title: str) -> str:
-    """Return the title of a list without words for lists: `sex` of `codes sex`."""
-    return _LIST_WORDS.sub("", title).strip(" _-:.()") or title
+def _with_lists(found: Dictionary, sheets: Sequence[Mapping[str, Values]]) -> Dictionary:
+    """Return a dictionary whose variables have the values of the lists that they name, with the lists that none has in
+    sheets of which some has one.
+    """
+    lists = {title: values for each in sheets for title, values in each.items()}
+    titles = titles_by_name(lists)
+    named = {name: title for name, texts in found.references.items() if (title := named_title(name, texts, titles))}
+    used = {*named.values()}
+    unlinked = [title for each in sheets if used & each.keys() for title in each if title not in used]
+    columns = tuple(_listed(each, lists[named[each.name]]) if each.name in named else each for each in found.columns)
+    count = sum(each.name in named for each in columns)
+    return replace(found, columns=columns, lists=count, unlinked=tuple(unlinked))
 
 
 def _listed(column: DraftColumn, values: Values) -> DraftColumn:
@@ -151,4 +195,6 @@ def _listed(column: DraftColumn, values: Values) -> DraftColumn:
     )
     kind = CellType.TEXT if listed.values else column.type
     missing = tuple(dict.fromkeys([*column.missing, *listed.missing]))
-    return replace(column, type=kind, values=listed.values, bounds=listed.bounds, missing=missing, unread=listed.unread)
+    return replace(
+        column, type=kind, values=listed.values, bounds=listed.bounds, missing=missing, unread=listed.unread, remark=""
+    )

@@ -15,8 +15,10 @@ from crowdgate.review.templates.codes_behind_labels import (
     with_codes_first,
     without_codes_behind,
 )
+from crowdgate.review.templates.codes_outside import codes_beyond
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
+from crowdgate.review.templates.entry_forms import plain_entries
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_marked_counts
 from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
@@ -213,7 +215,7 @@ def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
     if "/" in text and not set("=\n;|") & set(text.strip()) and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
-    text = with_codes_first(without_marked_counts(with_minus(text)))
+    text = with_codes_first(plain_entries(without_marked_counts(with_minus(text))))
     rest, behind = without_codes_behind(text)
     if behind:
         found = listed_values(rest)
@@ -337,17 +339,31 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     if len({code for code, _ in pairs}) != len(pairs):
         return unread
     special = tuple(code for code, label in pairs if special_codes([(code, label)]))
+    if are_brackets([code for code, _ in pairs if code not in special]):
+        return without_unknown(ListedValues(tuple(pairs)))
     ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
     if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
+        outside = _beyond(ranges[0], tuple(pair for pair in pairs if pair[0] not in (*ranges, *special)))
+        special += outside
         others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
-        behind = "; ".join(label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label))
+        labels = [label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label)]
+        behind = "; ".join(labels)
         found = _one_range(ranges, others) or unread
         if _names_number(behind):
             found = ListedValues(unread="; ".join(" ".join(filter(None, each)) for each in filled))
-        return replace(found, missing=tuple(map(point_number, special)), remark="" if found.unread else behind)
+        doubtful = [f"{code} = {label}" for code, label in pairs if code in outside and not code.startswith("-")]
+        remark = "" if found.unread else "; ".join([*labels, *doubtful])
+        return replace(found, missing=tuple(map(point_number, special)), remark=remark)
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _beyond(ends: str, labelled: Values) -> tuple[str, ...]:
+    """Return the codes outside a range that stand for no value."""
+    found = _RANGE.fullmatch(ends)
+    bounds = stated_range(*found.group("low", "high")).bounds if found else None
+    return codes_beyond(bounds, labelled) if bounds else ()
 
 
 def _names_number(remark: str) -> bool:
@@ -438,6 +454,8 @@ def without_unknown(listed: ListedValues) -> ListedValues:
         for code, label in listed.values
         if (is_unknown(label or code) or (label and is_special(label))) and not _is_place(code, listed.values)
     ]
+    if any(code.startswith("-") for code in unknown):  # then the other negative codes stand for no value, too
+        unknown += [code for code, _ in listed.values if re.fullmatch(r"-\d+", code) and code not in unknown]
     kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
     if not unknown or len(kept) < 2:
         return listed

@@ -7,6 +7,7 @@ from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.figure_columns import FIGURE
+from crowdgate.review.templates.stated_decimals import are_decimals
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
@@ -65,7 +66,8 @@ HEADINGS = {
         "possible values", "enumeration", "categories", "coding", "response options", "value", "code",
         "code or value",
         "value or code", "codes or values", "values or codes", "code/value", "value/code", "code / value",
-        "value / code", "code value", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
+        "value / code", "code value", "coded value",
+        "submission value", "term", "werte", "ausprägungen", "auspraegungen", "auspragungen", "wertelabels",
         "valid codes", "ausprägung", "schlüssel",
         "modalités", "valeurs", "valores", "categorías", "categorias", "códigos", "domínio", "valori", "modalità",
         "waarden", "codering", "verdier", "värden", "værdier", "koder", "wartości", "kod", "kode", "cod mod",
@@ -75,6 +77,7 @@ HEADINGS = {
         "범위", "보기", "コード値", "値",
     ),
     "value label": (
+        "decoded value", "decode", "display", "display name", "preferred term",
         "value label", "code label", "category label", "level label", "value description", "code description",
         "label of value", "category", "code meaning", "value meaning", "lib mod",
         "değer etiketi", "kod açıklaması", "ετικέτα τιμής", "érték címke", "kód jelentése", "值标签", "值说明",
@@ -106,6 +109,13 @@ HEADINGS = {
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
                "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge",
         "uzunluk", "μήκος", "hossz", "lungime", "长度", "字段长度", "長度", "길이", "자릿수", "桁数", "バイト数",
+    ),
+    "decimals": (
+        "significant digits", "decimals", "decimal places", "decimal", "dec", "number of decimals", "decimal digits",
+        "nachkommastellen", "dezimalstellen", "décimales", "decimales", "casas decimais", "decimali", "decimalen",
+        "decimaler", "desimaler", "miejsca po przecinku", "desetinná místa", "desatinné miesta",
+        "počet desetinných míst",
+        "komakohad", "desimaalit", "小数桁数", "小数点以下桁数", "小数位数", "소수점",
     ),
 }  # fmt: skip
 """The headings of data dictionaries, each in order of preference, without marks and in lower case."""
@@ -150,6 +160,10 @@ _OTHERS = re.compile(
 )
 """The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
 
+_FOREIGN = re.compile(
+    r"\b(?:nci|umls|snomed|sct|loinc|cui|mesh|omop|concepts?|ontology|external|mapped|mapping|uri|oid|legacy)\b"
+)
+"""The words in headings of codes that stand for the same in classifications of others."""
 _FLAG = re.compile(rf"[ynjosx✓]|allowed|nullable|not null|{ANSWERS.pattern}", re.IGNORECASE)
 """The cells below a heading such as `Null values allowed`, which are no codes."""
 
@@ -259,7 +273,13 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         found["label"] = found.pop("value label")
     if "values" in found and "value label" not in found and not (are_unique and len(names) == len(rows)):
         found |= _labels_of_values(heads, rows, found)
-    inferred = (("values", _are_lists), ("type", _are_types), ("role", _are_roles), ("label", _are_labels))
+    inferred = (
+        ("values", _are_lists),
+        ("type", _are_types),
+        ("role", _are_roles),
+        ("label", _are_labels),
+        ("decimals", are_decimals),
+    )
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
         is_known = key in found or (key == "label" and found.keys() & {"label", "description"})
@@ -317,7 +337,7 @@ def _by_heading(heads: Sequence[str]) -> dict[str, int]:
         for key, known in HEADINGS.items()
         if key != "name" and any(each in heads for each in known)
     }
-    for at, each in enumerate(heads):
+    for at, each in sorted(enumerate(heads), key=lambda pair: bool(_FOREIGN.search(pair[1]))):
         said = [key for key, words in _WORDS.items() if re.search(rf"\b(?:{words})\b", each)]
         key = said[0] if said else None
         if key == "values" in found and {"label", "description"} & {*said}:

@@ -33,14 +33,17 @@ from crowdgate.review.templates.codebook_values import (
     whole_range,
     without_scale,
 )
+from crowdgate.review.templates.codes_outside import codes_in_notes
 from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
-from crowdgate.review.templates.label_ranges import decimals_in_words, note_range, states_limits
+from crowdgate.review.templates.label_ranges import note_range, states_limits
+from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
+from crowdgate.review.templates.stated_decimals import state_decimals
 from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
@@ -67,6 +70,8 @@ _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
 _LIMITS = ("values", "range", "least", "greatest")
 """The headings of what a variable can hold."""
+_CASES = re.compile(r"\bn\s*=|\b(?:cases|observations|records|rows|obs|respondents|participants)\b", re.IGNORECASE)
+"""The words on counts of cases, which are never quoted."""
 Row = Mapping[str, str]
 """A row of a data dictionary: the cells under the headings that are known."""
 
@@ -139,6 +144,8 @@ class Dictionary:
     """The names of the sheets of variables, if a workbook has several sheets."""
     lost: tuple[str, ...] = ()
     """The facts lost with each heading that is not used, but seems to state missing codes or roles."""
+    unlinked: tuple[str, ...] = ()
+    """The titles of its lists of codes that no column has."""
 
     def of_blocks(self) -> "Dictionary":
         """Return the same without headings, where the codebook has a block of lines for each variable."""
@@ -151,6 +158,8 @@ class Dictionary:
     def __str__(self) -> str:
         used, ignored = (", ".join(each[:MOST_HEADINGS]) or "none" for each in (self.used, self.ignored))
         lists = f"; columns with a code list elsewhere in it: {self.lists}" if self.lists else ""
+        names = ", ".join(map(repr, self.unlinked[:MOST_HEADINGS]))
+        lists += f"; these code lists belong to no column: {names}" if names else ""
         read = (
             f"read as {self.encoding}, as it is not in UTF-8: see whether its letters are right; "
             if self.encoding
@@ -187,7 +196,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     for (number, cells, _), row in zip(numbered, plain, strict=True):
         name = row.get("name") or name  # further values of a variable often stand below its name
         groups.setdefault(name, []).append(row)
-        references.setdefault(name, _references(cells, known))
+        references.setdefault(name, _references(cells, known, rows[at]))
         first.setdefault(name, number)
     described = {each.name: replace(each, row=first[own[0]]) for own in groups.items() for each in _columns(*own)}
     columns = tuple(column for column in described.values() if column.name.casefold() in folded)
@@ -231,7 +240,7 @@ def _with_lengths(
     numbered = enumerate(rows[start:], start + 1)
     filled = [(number, each) for number, each in numbered if any(cell.strip() for cell in each)]
     found = [_known_cells(cells, known, len(rows[start - 1])) for _, cells in filled]
-    _state_decimals(found)
+    state_decimals(found)
     if any(re.fullmatch(r"\d+[.,]\d+", row.get("length", "")) for row in found):
         for row in found:
             is_plain = re.fullmatch(r"[^\W\d]+(?:\.? [^\W\d]+)?", row.get("type", "")) and re.fullmatch(
@@ -261,24 +270,25 @@ def _is_continued(cells: Sequence[str]) -> bool:
     return len(codes) == len(cells) == 2 and codes[1][0] == codes[0][0] + 1 and not is_special(codes[1][1])
 
 
-def _state_decimals(rows: Sequence[dict[str, str]]) -> None:
-    """Make decimals that words state parts of the types of numbers, if some rows do: only then is one without them of
-    whole numbers.
+def _references(cells: Sequence[str], known: Mapping[str, int], heads: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts in a row that can name a list of codes: those below a heading of lists first, then those that
+    are no words on the variable, its type or its limits, and no numbers.
     """
-    told = [decimals_in_words(" ".join(row.get(key, "") for key in _WORDS)) for row in rows]
-    plain = [stated_type(row.get("type", "")) == StatedType(CellType.NUMBER) for row in rows]
-    if not any(each and is_plain for each, is_plain in zip(told, plain, strict=True)):
-        return
-    for row, decimals, is_plain in zip(rows, told, plain, strict=True):
-        if is_plain and not re.fullmatch(r"\d+[.,]\d+", row.get("length", "")):
-            row["type"] = f"numeric (20,{decimals or 0})"
-
-
-def _references(cells: Sequence[str], known: Mapping[str, int]) -> tuple[str, ...]:
-    """Return the texts in a row that are no words on the variable, its type or its limits, and no numbers."""
     used = {place for key, place in known.items() if key not in ("name", "values")}
-    texts = (each.strip().casefold() for at, each in enumerate(cells) if at not in used)
-    return tuple(each for each in texts if each and parse_number(each) is None)
+    first = [at for at in range(len(cells)) if at < len(heads) and is_list_heading(heads[at])]
+    texts = [cells[at].strip().casefold() for at in first]
+    others = (each.strip().casefold() for at, each in enumerate(cells) if at not in used and at not in first)
+    return tuple(each for each in (*texts, *(each for each in others if parse_number(each) is None)) if each)
+
+
+def end_of_variables(rows: Sequence[Sequence[str]], table: Sequence[str]) -> int:
+    """Return the number of rows down to the last one on a column of the table; 0 without headings."""
+    folded = frozenset(each.casefold() for each in table)
+    found = _headings(rows, folded)
+    at = found[1]["name"] if found else 0
+    named = [number for number, row in enumerate(rows, 1) if at < len(row) and row[at].strip().casefold() in folded]
+    filled = [number for number in named if sum(bool(each.strip()) for each in rows[number - 1]) > 1]
+    return filled[-1] if found and filled else 0
 
 
 def _headings(rows: Sequence[Sequence[str]], table: frozenset[str]) -> tuple[int, dict[str, int]] | None:
@@ -366,6 +376,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
         *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
+        *codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS]),
         *_labelled_ends(listed, first.get("notes", "")),
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )
@@ -379,7 +390,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         first.get("identifier", "").lower() in ("y", "yes", "true", "1", "x"),
         tuple(dict.fromkeys(missing)), unread=listed.unread, decimals=stated.decimals,
         day_form=stated.day_form, has_comma=listed.has_comma, role=_stated_role(first), top=top,
-        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows),
+        remark="" if is_seen else listed.remark if listed != ListedValues() else _remark(rows) or _noted(first),
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
@@ -467,9 +478,12 @@ def _without_padded_range(listed: ListedValues) -> ListedValues:
 
 
 def _without_brackets(listed: ListedValues) -> ListedValues:
-    """Return brackets, which no numbers are, as unread: `Less than $10,000`. Others are unchanged."""
+    """Return brackets and other texts with numbers, which no numbers are, as unread: `Less than $10,000`. Others are
+    unchanged.
+    """
     texts = [code for code, label in listed.values if not label]
-    return replace(listed, values=(), unread="; ".join(texts)) if are_brackets(texts) else listed
+    is_worded = any(" " in each and re.search(r"\d", each) and parse_number(each) is None for each in texts)
+    return replace(listed, values=(), unread="; ".join(texts)) if is_worded or are_brackets(texts) else listed
 
 
 def _unread_role(row: Row) -> str:
@@ -485,6 +499,12 @@ def _remark(rows: Sequence[Row]) -> str:
     stated = " ".join(filter(None, (rows[0].get(key, "") for key in _LIMITS)))
     is_known = day_form(stated) or is_empty_entry(stated, [stated]) or _CLASSIFICATION.search(stated)
     return "" if len(rows) > 1 or is_known else stated
+
+
+def _noted(row: Row) -> str:
+    """Return notes with numbers, which may be on its values, on a variable of which nothing else says any."""
+    notes = row.get("notes", "")
+    return notes if re.search(r"\d", notes) and not _CASES.search(notes) else ""
 
 
 def _listed(rows: Sequence[Row], kind: str) -> ListedValues:

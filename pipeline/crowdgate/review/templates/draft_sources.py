@@ -14,7 +14,7 @@ from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault
-from crowdgate.review.templates.code_lists import Sheet, bare_title, read_sheets
+from crowdgate.review.templates.code_lists import Sheet, read_sheets
 from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
 from crowdgate.review.templates.dbt_schemas import dbt_columns
 from crowdgate.review.templates.dictionary_types import day_form
@@ -33,11 +33,13 @@ from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.keyed_lines import keyed_rows
+from crowdgate.review.templates.list_names import list_name
 from crowdgate.review.templates.markdown_tables import markdown_tables, section_rows, with_points
 from crowdgate.review.templates.plain_forms import plain_form
 from crowdgate.review.templates.printed_types import printed_rows
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
+from crowdgate.review.templates.sectioned_blocks import sectioned_rows
 from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, with_plain_codes, without_indent
 from crowdgate.review.templates.text_tables import with_code_points
@@ -201,7 +203,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
         unnamed = [each for each in _sheet_names(path) if each not in (own_sheet, *(title for title, _ in named))]
         if own_sheet is not None or any(is_dictionary(rows, names) for _, rows in named):
             folded = {each.casefold() for each in names}
-            unnamed = [each for each in unnamed if bare_title(each.casefold()) in folded]
+            unnamed = [each for each in unnamed if list_name(each) in folded]
         others = _sheets(path, unnamed, names)
         if form := form_rows([rows for _, rows in (*named, *others)], names):
             return read_dictionary(path, form, names).of_blocks()
@@ -216,7 +218,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if any(is_dictionary(rows, names) for _, rows in tables):
         return replace(read_sheets(path, tables, names).without_rows(), encoding=encoding, sheets=())
     rows = _plain_rows(text, path, names) if end == ".txt" else dictionary_rows(text, path)
-    found = read_dictionary(path, rows, names)
+    found = replace(read_sheets(path, [("", rows)], names), sheets=())
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
     found = found if is_table else found.of_blocks()
     return replace(found, encoding=encoding)
@@ -224,7 +226,7 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
     """Return the rows of a text that is a table, or else of its sections. Raises ConfigurationError for others."""
-    if stated := keyed_rows(text, names) or printed_rows(text, names):
+    if stated := keyed_rows(text, names) or printed_rows(text, names) or sectioned_rows(text, names):
         return stated
     text = with_plain_codes(with_marked_gaps(text))
     rows = dictionary_rows(text, path)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ListedValues, stated_range
+from crowdgate.review.templates.entry_forms import RANGE_WORDS
 
 _NUMBER = r"-?\d+(?:[.,]\d+)*"
 _TO = r"(?:-|–|to|\.\.|through|thru|bis|à|a|hasta|até|tot|til|till|do|al|au|až|t/m)"
@@ -15,11 +16,7 @@ _FORMS = (
     re.compile(rf"\b(?:range|ranges from|from|scale|valid|score)[ :]+{_ENDS}(?![\w-]|[.,]\d)", re.IGNORECASE),
     re.compile(rf",\s+{_ENDS}\s*$"),
 )
-_WORDS = (
-    r"(?:(?:valid|allowed|possible|permitted|gültige[rs]?|zulässige[rs]?|mögliche) )?(?:range|values?|valores?|valeurs?"
-    r"|valori|werte?|wertebereich|rango|plage|intervall?o?|bereich|bereik|waarden|zakres|wartości|rozsah|hodnoty|escala"
-    r"|échelle|skala|scale|värden|værdier|verdier|gamma|faixa)"
-)
+_WORDS = rf"(?:{'|'.join(RANGE_WORDS)}|échelle|skala|scale|gamma)"
 _FROM = r"(?:from|de|desde|du|von|vom|van|vanaf|fra|från|od|da|dal)"
 _BETWEEN = r"(?:between|entre|zwischen|tussen|mellem|mellom|mellan|fra)"
 _AND = r"(?:and|und|et|y|e|en|og|och|i)"
@@ -49,6 +46,10 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 """Words on the ends of a range."""
+_START = re.compile(rf"{_ENDS}(?:\s*%|\s+[^\W\d]{{1,10}})?\s*(?:[;,]\s+[^\W\d]|\.\s|$)", re.IGNORECASE)
+"""The range with which a note begins: `0-27; missing if refused`."""
+_PAIR = re.compile(rf"(?<![\w.,/-]){_ENDS}(?![\w/-]|[.,]\d)", re.IGNORECASE)
+"""Two numbers as of a range."""
 _TOP = re.compile(rf"\btop[- ]?coded (?:at|to) (?P<top>{_NUMBER})(?![\w-]|\.\d)", re.IGNORECASE)
 _COUNTED = {
     **dict.fromkeys(("one", "un", "una", "uno", "une", "ein", "eine", "een", "en", "ett", "um", "uma", "jedno"), 1),
@@ -78,6 +79,7 @@ def note_range(texts: Sequence[str]) -> ListedValues:
     """
     sentences = [each.strip() for text in texts for each in re.split(r"[.;](?:\s+|$)|[()\n]|,\s+(?=[^\W\d])", text)]
     found = {(each["low"], each["high"]) for text in sentences for form in _SENTENCES if (each := form.fullmatch(text))}
+    found |= {(each["low"], each["high"]) for text in texts if (each := _START.match(text.strip()))}
     ends = [{each["n"] for text in texts for each in form.finditer(text)} for form in (_LEAST, _MOST)]
     if not found and all(len(each) == 1 for each in ends):
         found = {(ends[0].pop(), ends[1].pop())}
@@ -105,8 +107,11 @@ def _limits(found: re.Match[str]) -> tuple[str, str]:
 
 
 def states_limits(text: str) -> bool:
-    """Return whether words on a variable say something of the ends of its range, be it only of one."""
-    return bool(_LIMIT.search(text))
+    """Return whether words on a variable say something of the ends of its range, be it only of one: two numbers, which
+    are no years, can be both.
+    """
+    pairs = ([parse_number(each) for each in found.group("low", "high")] for found in _PAIR.finditer(text))
+    return bool(_LIMIT.search(text)) or any(not {*_YEARS} & {*each} for each in pairs)
 
 
 def top_code(label: str) -> str:

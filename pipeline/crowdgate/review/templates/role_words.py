@@ -11,7 +11,7 @@ from crowdgate.review.templates.column_words import plain_text
 _HEALTH = (
     "dodsarsak", "incapac", "ufore", "aandoening", "abort", "affection", "arret maladie", "avort", "behinder",
     "causa da mort", "causa de mort", "causa de muerte", "causa di mort", "cause de deces", "cause of death",
-    "chorob[ay]", "ciaz[ay]", "deficien", "depress", "diabet", "diagnos", "diagnoz", "disabil", "discapac",
+    "chorob[ay]", "ciaz[ay]", "deficien", "depres", "diabet", "diagnos", "diagnoz", "disabil", "discapac",
     "doenca", "dodsarsag", "dodsorsak", "embaraz", "enceinte", "enfermedad", "erkrank", "funktionsned", "genotyp",
     "genetic", "genetisk", "gravid", "grossesse", "handicap", "invalidit", "krankenstand", "krankentag",
     "krankheit", "maladie", "malattia", "mental health", r"nemoc\b", "niepelnospr", "onemocn", "patolog",
@@ -21,7 +21,10 @@ _HEALTH = (
     "etat de sante", "estado de sal?ud", "estado de saude", "stato di salute", r"\bgezondheid", "helbred", "halsotill",
     r"(?:hearing|vision|visual|ambulatory|cognitive|self-?care|walking) difficult", "health insurance", "health cover",
     r"difficult\w* (?:with |in )?(?:hearing|seeing|walking|remembering|dressing)", r"\bstanu? zdrow", "safeguarding",
-    "blood pressure", "blutdruck", "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
+    "blood pressure", "blutdruck", "blodtr[yk]", "systol", "diastol", r"krevni\w* tlak", "bloeddruk", "vererohk",
+    r"zdravotn\w+ stav",
+    r"zdravi\b", "cukrovk", "cukorbeteg", "terviseseisund", "blodsukker", "haigus", r"\bterve",
+    "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
     r"\bpain\b", "neuropath", "comorbid", "kidney", "retinopath",
     "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
 )  # fmt: skip
@@ -29,6 +32,7 @@ _HEALTH = (
 _SUBSTANCES = (
     r"\bfumo\b", r"\bfume\b", "fumez", "alcohol", "alcool", "alkohol", "cannabis", "drog(?:a", "en", r"ue)\b",
     "drinker", r"drinks? alcohol", "heavy drinking", "trinker", "buveur", r"pack[- ]?years",
+    "kouren", r"kurak", "fajcen", "suitset", "tupakoi", "alkohol",
     "fumador", "fumante", "fumatore", "fumeur", "kurak", "narkot", "palacz", "palenie", "raucher", "rauchverhalten",
     "rokning", "rookgedrag", "royk", "ryger", "rygning", "smok(?:er", "es", "ing)", "taba[ck]", "tobac", r"\broker",
 )  # fmt: skip
@@ -47,7 +51,8 @@ _MONEY = (
 _CONVICTIONS = (
     "would vote", r"votes?\b", "voting", "wahlabsicht", "zweitstimme", "misdrijf", "verdacht", "intencion de voto",
     "intencao de voto", "intenzione di voto", "conviction", "condamn", "condanna", "condena", "criminal",
-    r"delit\b", "delito", "domfald", "eglise", "fackfor", "fagforening", "faith", "gewerkschaft", "karaln",
+    r"nabozen\w*", "usuline", "uskon", "godsdienst", "geloofs", r"delit\b", "delito",
+    "domfald", "eglise", "fackfor", "fagforening", "faith", "gewerkschaft", "karaln",
     "kirche", "konfession", "kriminal", "lovovertr", "offen[cs]e", "brottslig", "parteip", "party choice",
     "party vote", "politi(?:ca", "cal", "ek", "que", "sch", "sk)", "przestep", "religi", "seksu", "sexual",
     "sexuel", "sindica", "skazan", "strafba", "strafbla", "straftat", "syndica", "trade union", "union member",

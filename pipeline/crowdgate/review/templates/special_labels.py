@@ -40,6 +40,7 @@ _UNKNOWN = (
     r"모름|무응답|모르겠음|응답거절|거절|미상|결측|잘 모르겠음",
     r"不知道|不清楚|拒[绝絕]回答|拒答|未知|缺失|不明|不詳|未回答|无回答|無回答|遺漏",
     r"答えたくない|回答拒否|無記入",
+    r"odmítla?|odmietla?|keeldus|non-?respon\w+(?: person)?",
     r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
@@ -88,7 +89,8 @@ _OR = re.compile(r"\s+(?:or|oder|ou|o|of|lub|eller|nebo|e|und|and|et|y|i|en|och|
 
 
 def _wordings(label: str) -> list[str]:
-    """Return the wordings of a label: itself, and those between its strokes or commas."""
+    """Return the wordings of a label: itself, and those between its strokes or commas, without endings in brackets."""
+    label = re.sub(r"(?<=[^\W\d])\([^\W\d]{1,2}\)", "", label)
     parts = re.split("[/,]", label)
     return [label, *(parts if len(parts) > 1 else [])]
 

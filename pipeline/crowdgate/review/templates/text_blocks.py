@@ -19,14 +19,15 @@ _START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(
 _BARE = re.compile(r"(?P<name>[^\s:]+?)(?P<rest>(?:[:.]?\s|[:.]?$).*)")
 _ATTRIBUTE = re.compile(r"(?P<left>[^\W\d][^:=\t]{1,38}?)(?:\s*:\s*|\s{2,}|\t|\s*$)(?P<words>.*)")
 _FIRST, _LABELS, _QUESTIONS = "concept", ("label", "description"), ("question",)
-_OWN = {
+OWN_HEADINGS = {
     "concept": _FIRST, "konzept": _FIRST, "concepto": _FIRST, "conceito": _FIRST, "question text": "question",
     "question": "question", "literal question": "question", "fragetext": "question", "pregunta": "question",
     "texte de la question": "question", "question name": "", "universe": "universe", "population": "universe",
     "universo": "universe", "univers": "universe", "filter": "universe", "position": "", "columns": "", "source": "",
     "sas label": "label", "spss label": "label", "stata label": "label", "short label": "label",
     "english text": "question", "target": "universe", "target population": "universe", "english instructions": "",
-    "hard edit": "", "soft edit": "", "columna": "", "start": "", "end": "",
+    "flags": "", "status flags": "", "flag": "", "hard edit": "", "soft edit": "",
+    "columna": "", "start": "", "end": "",
 }  # fmt: skip
 """The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
 _BARE_HEADS = ["code", "label"]
@@ -111,7 +112,7 @@ def _attributes(block: _VariableBlock, rest: str) -> None:
 
 def _key(left: str) -> str | None:
     """Return what an attribute says; None if it is not known."""
-    known = _OWN.get(" ".join(left.lower().split()))
+    known = OWN_HEADINGS.get(" ".join(left.lower().split()))
     return known if known is not None else heading_key(left) or None
 
 
