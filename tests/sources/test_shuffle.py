@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
@@ -222,8 +223,11 @@ def test_of_a_shuffle_that_fails_this_process_counts_the_table(trouble: str, mon
     with TemporaryDirectory() as folder:
         run = cluster.cluster_executor("tcp://localhost:1", None)
         with pytest.warns(cluster.ClusterWarning, match="did not count the table"):
-            total = count_table(TABLE, OF, run, limited(folder, 100))
+            total = count_table(TABLE, OF, run, limited(folder, 0))
         assert result(total, OF) == expected
+        blocks: list[Any] = [each.block for each in total.buckets]
+        files = {each.file.path for each in (*total.spilled, *blocks)}
+        assert set(Path(folder).iterdir()) == files, "the files of the shuffle are removed"
 
 
 def test_buckets_stay_in_memory_while_they_fit_and_then_are_in_files() -> None:

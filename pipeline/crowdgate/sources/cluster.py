@@ -9,6 +9,7 @@ import re
 import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -41,6 +42,7 @@ from crowdgate.sources.counting import Counter, Executor, PartialCounts, Progres
 from crowdgate.sources.files import FilePart
 from crowdgate.sources.shuffle import gathered
 from crowdgate.sources.source import Piece, Source
+from crowdgate.sources.spill import removed_on_error
 from crowdgate.sources.workers import GROUPS_PER_WORKER, part_groups
 from crowdgate.system.extras import DASK, need
 
@@ -129,11 +131,11 @@ def cluster_executor(address: str, progress: Progress | None) -> Executor:
             yield counter(parts, progress)
             return
         counting = _sums if counter.spill is None else _buckets
-        try:
+        with suppress(ClusterLostError):
             yield from counting(address, counter, parts, progress)
-        except ClusterLostError:
-            yield counter(parts, progress)
-            _warn("the table")
+            return
+        yield counter(parts, progress)
+        _warn("the table")
 
     return run
 
@@ -152,7 +154,8 @@ def _buckets(
         groups = part_groups(parts, GROUPS_PER_WORKER * threads)
         spill = counter.spill.divided(buckets_for(threads, sum(part.size for part in parts)))
         merged = shuffled_buckets(client, counter, groups, spill.division, progress)
-        found = gathered(merged, groups, counter.with_spill(spill))
+        with removed_on_error(spill):
+            found = gathered(merged, groups, counter.with_spill(spill))
     yield found.counts
     if found.recounted:
         _warn("all parts of the table")

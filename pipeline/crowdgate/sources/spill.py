@@ -5,7 +5,8 @@ memory, for any number of files and buckets.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
@@ -121,6 +122,18 @@ class MergedBucket:
 def spill_to(folder: Path) -> Spill:
     """Return the spill to a folder, with a new secret."""
     return Spill(folder, MOST_ENTRIES, Division(MOST_BUCKETS, secrets.token_bytes(KEY_BYTES)))
+
+
+@contextmanager
+def removed_on_error(spill: Spill) -> Iterator[None]:
+    """Remove the files that are written inside if it fails, so that their space is free again."""
+    before = set(spill.folder.iterdir())
+    try:
+        yield
+    except BaseException:
+        for path in set(spill.folder.iterdir()) - before:
+            path.unlink(missing_ok=True)
+        raise
 
 
 def spilled(people: RowsByPerson, spill: Spill) -> tuple[SpilledPeople, ...]:
