@@ -18,10 +18,12 @@ from crowdgate.mechanisms.tables.accuracy import Cells, consistent_cells, estima
 from crowdgate.mechanisms.tables.coarse_to_fine import whole_tables
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.consistency import consistent_tables
-from crowdgate.mechanisms.tables.count_errors import BinPosterior, PublishedCounts, bin_posteriors, count_errors
+from crowdgate.mechanisms.tables.count_errors import PublishedCounts, count_errors, variances_of_rows
 from crowdgate.mechanisms.tables.hierarchical_quantiles import hierarchical_bins
 from crowdgate.mechanisms.tables.means import means
-from crowdgate.mechanisms.tables.quantiles import KnownBins, quantile_bins, quantile_errors, quantile_limits
+from crowdgate.mechanisms.tables.noisy_bins import noisy_bins
+from crowdgate.mechanisms.tables.quantile_errors import NoisyRows, quantile_errors
+from crowdgate.mechanisms.tables.quantiles import quantile_bins, quantile_limits
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean, Quantiles
 
 if TYPE_CHECKING:
@@ -69,13 +71,23 @@ class QuantileAnswer:
     groups: tuple[Level, ...] = ()
 
 
+@dataclass(frozen=True, eq=False)
+class _BinCounts:
+    """Counts behind quantiles: the published ones and unbiased estimates, in the table's shape, and the variance of the
+    sum of the estimates of all values of the column."""
+
+    values: Integers | Floats
+    estimates: Integers | Floats
+    rows_variance: float = np.inf
+
+
 def raw_answers(
     mechanism: DpTables, noisy: Sequence[Integers], relative: Fraction
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:
     """Return the published answers of the items, one each, with the numbers as drawn and the exact intervals of their
     noise. Counts can be negative."""
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy))}
-    return _answers(mechanism, noisy, cells, {i: _drawn(mechanism, i, noisy[i]) for i in range(len(noisy))}, relative)
+    return _answers(mechanism, noisy, cells, {i: _BinCounts(each, each) for i, each in enumerate(noisy)}, relative)
 
 
 def consistent_answers(
@@ -88,7 +100,7 @@ def consistent_answers(
         return _residual_answers(mechanism, mechanism.residual_noise, noisy, relative)
     counts = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
     cells = {i: _exact(mechanism, i, noisy[i], relative) for i in range(len(noisy)) if i not in counts}
-    known: Mapping[int, KnownBins] = {}
+    behind: Mapping[int, _BinCounts] = {}
     if mechanism.width is not None:
         axes = [mechanism.queries[i].levels for i in counts]
         spread = [mechanism.laws[i].variance for i in counts]
@@ -97,8 +109,8 @@ def consistent_answers(
         parts = zip(axes, spread, found.variances, found.tables, tables, strict=True)
         counted = {i: PublishedCounts(*each) for i, each in zip(counts, parts, strict=True)}
         cells |= _consistent(mechanism, counted, relative)
-        known = _bins_known(mechanism, counted)
-    return _answers(mechanism, noisy, cells, known, relative)
+        behind = _counts_behind_quantiles(mechanism, counted)
+    return _answers(mechanism, noisy, cells, behind, relative)
 
 
 def _residual_answers(
@@ -113,28 +125,14 @@ def _residual_answers(
     return tuple(TableAnswer(item, levels, cells[own[0]]) for item, own, levels in pairs)
 
 
-def _bins_known(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, KnownBins]:
-    """Return what is known of the counts behind quantiles, by the place of their query."""
+def _counts_behind_quantiles(mechanism: DpTables, counts: Mapping[int, PublishedCounts]) -> dict[int, _BinCounts]:
     pairs = zip(mechanism.workload.items, mechanism.workload.answers, strict=True)
     columns = {own[0]: item.column for item, own in pairs if isinstance(item, Quantiles)}
     if not columns:
         return {}
     places = list(counts)
-    found = bin_posteriors(list(counts.values()), {places.index(at): column for at, column in columns.items()})
-    return {places[at]: _known(counts[places[at]], each) for at, each in found.items()}
-
-
-def _drawn(mechanism: DpTables, at: int, noisy: Integers) -> KnownBins:
-    """Return what is known of counts as drawn."""
-    values, spread = noisy.astype(np.float64), np.full(noisy.shape, mechanism.laws[at].variance)
-    return KnownBins(values, spread, values, values, spread, np.inf)
-
-
-def _known(counts: PublishedCounts, found: BinPosterior) -> KnownBins:
-    values, shape = counts.values.astype(np.float64), counts.values.shape
-    squares = np.square(values - found.mean.reshape(shape)) + found.variance.reshape(shape)
-    means, spread = found.mean.reshape(shape), found.spread.reshape(shape)
-    return KnownBins(values, squares, means, counts.estimates, spread, found.total)
+    found = variances_of_rows(list(counts.values()), {places.index(at): column for at, column in columns.items()})
+    return {at: _BinCounts(counts[at].values, counts[at].estimates, found[places.index(at)]) for at in columns}
 
 
 def _consistent(mechanism: DpTables, counts: Mapping[int, PublishedCounts], relative: Fraction) -> dict[int, Cells]:
@@ -161,14 +159,13 @@ def _exact(mechanism: DpTables, at: int, noisy: Integers, relative: Fraction) ->
 
 def _answers(
     mechanism: DpTables, noisy: Sequence[Integers], cells: Mapping[int, Cells],
-    known: Mapping[int, KnownBins], relative: Fraction,
+    behind: Mapping[int, _BinCounts], relative: Fraction,
 ) -> tuple[TableAnswer | QuantileAnswer, ...]:  # fmt: skip
     out: list[TableAnswer | QuantileAnswer] = []
     for item, own in zip(mechanism.workload.items, mechanism.workload.answers, strict=True):
         levels = mechanism.queries[own[0]].levels
         if isinstance(item, Quantiles):
-            quantiles = _hierarchical if len(own) > 1 else _quantiles
-            out.append(quantiles(mechanism, item, own, noisy, known[own[0]]))
+            out.append(_quantiles(mechanism, item, own, noisy, behind[own[0]]))
         elif isinstance(item, Mean):
             out.append(_mean(mechanism, item, own, noisy, relative))
         else:
@@ -192,40 +189,44 @@ def _mean(
     return TableAnswer(item, mechanism.queries[sums].levels, estimated_cells(found, relative), grid.taken, named)
 
 
-def _hierarchical(
-    mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
-) -> QuantileAnswer:
-    levels = mechanism.queries[own[0]].levels
-    found = hierarchical_bins(mechanism, item, own, noisy, _of_column(known, levels, item.column))
-    groups = tuple(mechanism.queries[at].levels[item.column] for at in own[1:])
-    return QuantileAnswer(item, _others(levels, item), levels[item.column], *found, groups)
-
-
 def _quantiles(
-    mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], known: KnownBins
+    mechanism: DpTables, item: Quantiles, own: Sequence[int], noisy: Sequence[Integers], counts: _BinCounts
 ) -> QuantileAnswer:
     """Return the bins of the quantiles by the published counts, their 95 % limits by the counts as drawn (`noisy`),
-    widened to contain the bins, and their errors by what is `known` of the counts."""
-    levels, law = mechanism.queries[own[0]].levels, mechanism.laws[own[0]]
-    mine, found = _of_column(known, levels, item.column), []
-    drawn = _bins_last(noisy[own[0]], levels, item.column)
-    for p in item.probabilities:
-        bins = quantile_bins(mine.values, p)
-        low, high = quantile_limits(drawn, p, law, mechanism.budget.beta)
-        errors = quantile_errors(mine, bins, p, mechanism.budget.beta)
-        found.append((bins, np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins)), errors))
-    bins, low, high, errors = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
-    return QuantileAnswer(item, _others(levels, item), levels[item.column], bins, low, high, errors)
+    widened to contain the bins, and their errors by the counts of all tables as drawn."""
+    levels = [mechanism.queries[at].levels for at in own]
+    values = _bins_last(counts.values, levels[0], item.column)
+    if len(own) > 1:
+        bins, low, high = hierarchical_bins(mechanism, item, own, noisy, values)
+    else:
+        bins = np.stack([quantile_bins(values, p) for p in item.probabilities], axis=-1)
+        drawn, law = _bins_last(noisy[own[0]], levels[0], item.column), mechanism.laws[own[0]]
+        limits = [quantile_limits(drawn, p, law, mechanism.budget.beta) for p in item.probabilities]
+        low, high = (np.stack(each, axis=-1) for each in zip(*limits, strict=True))
+    low, high = np.minimum(low, bins), np.where(bins < 0, -1, np.maximum(high, bins))
+    errors, groups = _quantile_errors(mechanism, item, own[0], noisy, counts, bins), levels[1:]
+    return QuantileAnswer(
+        item, _others(levels[0], item), levels[0][item.column], bins, low, high, errors,
+        tuple(each[item.column] for each in groups),
+    )  # fmt: skip
+
+
+def _quantile_errors(
+    mechanism: DpTables, item: Quantiles, at: int, noisy: Sequence[Integers], counts: _BinCounts, bins: Integers
+) -> Floats:
+    """Return the errors of the bins of the quantiles from query number `at`. The number of rows without invalid ones is
+    known less well than that of all rows, by the noise of one count."""
+    places = [i for i, linear in enumerate(mechanism.queries) if linear.grid is None]
+    axes, variances = [mechanism.queries[i].levels for i in places], [mechanism.laws[i].variance for i in places]
+    known = noisy_bins(axes, [noisy[i] for i in places], variances, places.index(at), item.column)
+    estimates = _bins_last(counts.estimates, mechanism.queries[at].levels, item.column)
+    unknown = mechanism.laws[at].variance * (estimates.size < counts.estimates.size)
+    rows = None if np.isinf(counts.rows_variance) else NoisyRows(estimates.sum(-1), counts.rows_variance + unknown)
+    return quantile_errors(known, bins, item.probabilities, float(mechanism.beta), rows)
 
 
 def _others(levels: Mapping[str, Level], item: Quantiles) -> dict[str, Level]:
     return {name: level for name, level in levels.items() if name != item.column}
-
-
-def _of_column(known: KnownBins, levels: Mapping[str, Level], column: str) -> KnownBins:
-    """Return what is known of a table's cells with the column's bins along the last axis."""
-    names = "values", "squares", "means", "estimates", "spread"
-    return replace(known, **{name: _bins_last(getattr(known, name), levels, column) for name in names})
 
 
 def _bins_last(numbers: Array, levels: Mapping[str, Level], column: str) -> Any:

@@ -60,23 +60,11 @@ def count_errors(tables: Sequence[PublishedCounts], rate: float, method: ErrorMe
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class BinPosterior:
-    """The posterior of the true counts of bins by group, flat; the variance of the unbiased estimates (`spread`); and
-    that of the sum of a group's bins after consistency (`total`). The other variances are without knowledge of sums of
-    bins of a group from other tables, which makes counts of bins depend on each other."""
-
-    mean: Floats
-    variance: Floats
-    spread: Floats
-    total: float
-
-
-def bin_posteriors(tables: Sequence[PublishedCounts], columns: Mapping[int, str]) -> dict[int, BinPosterior]:
-    """Return the posterior of the true counts of the tables at these places, whose bins are those of `columns`."""
+def variances_of_rows(tables: Sequence[PublishedCounts], columns: Mapping[int, str]) -> dict[int, float]:
+    """Return for the tables at these places the variance of the number of rows of a group after consistency: of the sum
+    of its counts of all values of the column, which `columns` names."""
     found = _Posteriors(tables)
-    means = found.found()
-    return {at: found.of_bins(at, column, means[at].mean) for at, column in columns.items()}
+    return {at: found.variance_of_rows(at, column) for at, column in columns.items()}
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,15 +104,10 @@ class _Posteriors:
             before[at] = own, float(alone.mean())
         return [out[at] for at in range(len(self.tables))]
 
-    def of_bins(self, at: int, column: str, mean: Floats) -> BinPosterior:
-        """Return the posterior of a table's cells, of this `mean`, whose bins are those of the column."""
-        table, ranks, place = self.tables[at], self._ranks[at], list(self._lattice.nestings).index(column)
-        groups = (*ranks[:place], 0, *ranks[place + 1 :])
-        margins, alone = self._margins(at)
-        rest = [each for each in margins if not refines(each.ranks, groups)]
-        own = _with_margins(posterior(table.estimates, alone, table.values, self.method), table, rest)
-        spread = _with_margins(Posterior(mean, alone), table, rest).variance
-        return BinPosterior(mean, own.variance, spread, self._variance(groups))
+    def variance_of_rows(self, at: int, column: str) -> float:
+        """Return the variance of the sum of a table's cells over all values of the column."""
+        ranks, place = self._ranks[at], list(self._lattice.nestings).index(column)
+        return self._variance((*ranks[:place], 0, *ranks[place + 1 :]))
 
     def _margins(self, at: int) -> tuple[list[_Margin], Floats]:
         """Return the finest margins of a table that other tables improve, and the variance of each cell that its own

@@ -9,24 +9,17 @@ balance is not refuted to be below 0. Each limit fails only if the noise of one 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from crowdgate.arrays import Bools, Floats, Integers
-from crowdgate.mechanisms.tables.bin_tree import tree_estimates
-from crowdgate.system import lazy_libraries
 
 if TYPE_CHECKING:
     from crowdgate.accounting.discrete_laws import Law
 
 _Z95 = 1.959963984540054
-_DEPENDENT = 1 / 8
-"""The part of what clipping takes from the variances of single bins that balances keep, as clipped bins depend on each
-other. It was chosen on twelve tables: without it, errors of balances were 1.07 times their standard errors."""
 
 
 def quantile_bins(histogram: Floats, probability: Fraction) -> Integers:
@@ -63,93 +56,6 @@ def balance_limits(balance: Floats, half: Floats) -> tuple[Integers, Integers]:
 def sampled_half_width(half: Floats, rows: Floats, probability: Fraction, beta: Fraction) -> Floats:
     """Return the half widths of balances of at most `rows` rows after sampling, from those of the noise."""
     return np.asarray(np.sqrt(np.square(half) + _Z95**2 * _coins(probability, beta) * rows))
-
-
-@dataclass(frozen=True, eq=False)
-class KnownBins:
-    """Knowledge of the true counts of bins, along the last axis: published `values` with their expected squared errors
-    (`squares`), posterior `means`, and unbiased `estimates` with their variances (`spread`). All of one shape.
-
-    Bins are known independently, but for the sums of groups of bins: noisy counts with variances (`groups`, finest
-    first), with the group of each bin or smaller group at the next (`parents`); and but for the sum of all bins, of
-    variance `total` at most.
-    """
-
-    values: Floats
-    squares: Floats
-    means: Floats
-    estimates: Floats
-    spread: Floats
-    total: float
-    groups: Sequence[Floats] = ()
-    parents: Sequence[Integers] = ()
-
-    def balance_variance(self, variances: Floats, probability: Fraction) -> Floats:
-        """Return the variance of the balance of each bin, from those of independent counts."""
-        counts = [variances, *self.groups]
-        return tree_estimates(counts, counts, self.parents).balance_variance(float(probability), self.total)
-
-
-def quantile_errors(known: KnownBins, bins: Integers, probability: Fraction, beta: Fraction) -> Floats:
-    """Return the root mean square distance of the published `bins` from the true bins, in bins; NaN for bin -1.
-
-    The true bin is at most j with the probability that the balance of j is at least 0, which is Normal around that of
-    the published counts. Groups without many rows say little, so the shape of the other groups is prior knowledge of
-    each (`_with_other_groups`). Where the probabilities fall, the greatest so far is taken.
-    """
-    balance, total = _balances(known.values, probability)[0], known.means.sum(axis=-1, keepdims=True)
-    tiny = np.finfo(np.float64).tiny
-    spread, noise = (known.balance_variance(each, probability) for each in (known.squares, known.spread))
-    spread = spread + _DEPENDENT * np.maximum(noise - spread, 0)
-    spread = np.maximum(spread + _coins(probability, beta) * np.maximum(total, 0), tiny)
-    if bins.size > 1:
-        unknown = np.minimum(known.squares.sum(axis=-1, keepdims=True), known.total)
-        balance, spread = _with_other_groups(
-            KnownBalances(balance, spread, total, known.estimates, noise, unknown), probability
-        )
-    reached = np.maximum.accumulate(lazy_libraries.special.ndtr(balance / np.sqrt(spread)), axis=-1)
-    reached[..., -1] = 1.0
-    chances = np.diff(reached, axis=-1, prepend=0.0)
-    distance = np.arange(chances.shape[-1]) - bins[..., None]
-    return np.where(bins < 0, np.nan, np.sqrt((chances * np.square(distance)).sum(axis=-1)))
-
-
-@dataclass(frozen=True, eq=False)
-class KnownBalances:
-    """Knowledge of the balances of bins, along the last axis: means and variances of them (`balance`, `spread`), and
-    those of the number of all rows; unbiased `estimates` of the counts of bins, and the variances of their balances."""
-
-    balance: Floats
-    spread: Floats
-    total: Floats
-    estimates: Floats
-    noise: Floats
-    total_variance: Floats
-
-
-def _with_other_groups(known: KnownBalances, probability: Fraction) -> tuple[Floats, Floats]:
-    """Return means and variances of the balances, given those that each group has by its own counts, and the shape of
-    all other groups together.
-
-    A group of n rows whose distribution function differs from that shape P by a random amount of variance g has a
-    balance of mean n (P - p) and variance n^2 g + n P (1 - P). For each bin, g is estimated from what the balances of
-    all groups differ beyond their errors, with its own standard error added, as few groups say little. n is the
-    harmonic mean of the number of rows, to second order: the fewer there are, the less the other groups say.
-    """
-    balance, spread = known.balance, known.spread
-    rows = np.maximum(known.total**3 / (np.square(known.total) + known.total_variance), 0.5)
-    groups = tuple(range(balance.ndim - 1))
-    others = known.estimates.sum(axis=groups) - known.estimates
-    shape = np.clip(np.cumsum(others, axis=-1) / np.maximum(others.sum(axis=-1, keepdims=True), 1.0), 0, 1)
-    expected, chance = rows * (shape - float(probability)), rows * shape * (1 - shape)
-    noise = known.noise + chance
-    beyond = np.square(_balances(known.estimates, probability)[0] - expected) - noise
-    weight = np.square(rows).sum()
-    between = np.maximum(beyond.sum(axis=groups) / weight, 0)
-    error = np.sqrt(2 * np.square(noise + np.square(rows) * between).sum(axis=groups)) / weight
-    prior = np.maximum(np.square(rows) * (between + error) + chance, np.finfo(np.float64).tiny)
-    share = spread / (spread + prior)
-    return balance + share * (expected - balance), np.maximum(spread * (1 - share), np.finfo(np.float64).tiny)
 
 
 def _balances(counts: Integers | Floats, probability: Fraction) -> tuple[Floats, Floats]:
