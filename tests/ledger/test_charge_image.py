@@ -235,14 +235,8 @@ def test_a_row_that_stands_twice_in_the_pages_is_refused(desk: Desk) -> None:
 
 @pytest.mark.parametrize("index", ["one_live_entry", "one_live_sample"])
 def test_an_index_that_lacks_a_row_of_its_table_is_refused(desk: Desk, index: str) -> None:
-    """The row is written again while the index has another definition, so that the table is the same as before."""
-    with closing(sqlite3.connect(desk.file)) as database:
-        row = database.execute("SELECT * FROM entries WHERE number = 2").fetchone()
-    edit(desk.file, "DELETE FROM entries WHERE number = 2")
-    _define(desk.file, index, "!= 'void'", "== 'none'")
-    edit(desk.file, f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", *row)
-    _define(desk.file, index, "== 'none'", "!= 'void'")
-    with pytest.raises(LedgerRefused, match="its rows of entries differ"):
+    _remove_from(desk.file, index)
+    with pytest.raises(LedgerRefused, match="its indexes are damaged"):
         desk.open().reserve(town("next"))
 
 
@@ -264,8 +258,20 @@ def test_no_charge_relies_on_a_wrong_entry_of_an_index(desk: Desk, index: str) -
             desk.open().reserve(town(held.removeprefix("b/1/")))
     with pytest.raises(LedgerRefused, match="was already released by"):
         desk.open().reserve(town("other", "old-read"))
-    with pytest.raises(VerificationFailed, match="its file is damaged"):
+    with pytest.raises(VerificationFailed, match="its indexes are damaged, though perhaps no row"):
         desk.open().verify()
+    edit(desk.file, "REINDEX")
+    desk.open().verify()
+
+
+def _remove_from(file: Path, index: str) -> None:
+    """Write a row again while the index has another definition, so that the table is the same as before."""
+    with closing(sqlite3.connect(file)) as database:
+        row = database.execute("SELECT * FROM entries WHERE number = 2").fetchone()
+    edit(file, "DELETE FROM entries WHERE number = 2")
+    _define(file, index, "!= 'void'", "== 'none'")
+    edit(file, f"INSERT INTO entries VALUES ({', '.join('?' * len(row))})", *row)
+    _define(file, index, "== 'none'", "!= 'void'")
 
 
 def _define(file: Path, index: str, *words: str) -> None:
@@ -356,6 +362,15 @@ def test_where_sqlite_can_not_attach_an_image_rows_are_compared_one_by_one(
     edit(desk.file, "UPDATE entries SET destination = 'x' WHERE number = 2")
     with pytest.raises(LedgerRefused, match="its rows of entries differ"):
         desk.open().reserve(town("another"))
+
+
+def test_where_sqlite_can_not_attach_an_image_all_indexes_are_checked(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _remove_from(desk.file, "one_live_entry")
+    monkeypatch.setattr("crowdgate.ledger.sqlite.ATTACHED", "main")
+    with pytest.raises(LedgerRefused, match="is damaged"):
+        desk.open().reserve(town("next"))
 
 
 # --- lookups ---

@@ -1,5 +1,6 @@
 """A release stays verifiable where another version of pyarrow is installed, as long as that writes the same data."""
 
+import io
 import re
 import shutil
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdgate.errors import VerificationFailed
+from crowdgate.formats.parquet import same_bytes_but_writer, write
 from crowdgate.kind.run import Request
 from crowdgate.ledger.key import draw_key
 from crowdgate.releases import release as job
@@ -91,3 +93,17 @@ def test_statistics_are_those_of_the_first_column_or_of_all_as_in_earlier_versio
     reseal(copy)
     with nullcontext() if accepted else pytest.raises(VerificationFailed, match="its bytes differ"):
         verify(copy)
+
+
+def test_a_file_that_is_only_compared_is_not_parsed(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some damaged footers abort a process that parses them, and of several data files only one is read."""
+    honest = pq.ParquetFile
+
+    def of_own_bytes(source: object, **settings: object) -> object:
+        assert isinstance(source, io.BytesIO)
+        return honest(source, **settings)
+
+    held = pq.read_table(published / "data.parquet").slice(1)
+    for place in (pq, pq.core):
+        monkeypatch.setattr(place, "ParquetFile", of_own_bytes)
+    assert not same_bytes_but_writer(published / "data.parquet", lambda into: write(into, held.schema, [held]))

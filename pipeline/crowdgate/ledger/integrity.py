@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import cache
 from typing import Any
 
-from crowdgate.ledger.charge_image import IMAGED
+from crowdgate.ledger.charge_image import DAMAGED_INDEXES, IMAGED
 from crowdgate.ledger.schema import LEDGERS, select, statements
 from crowdgate.ledger.store import Database
 
@@ -20,15 +20,24 @@ def integrity_fault(database: Database, tables: Sequence[str] = ()) -> str | Non
     """Return a description of damage to the SQLite file, or None. Checks every page, every index against its table, and
     the schema.
 
-    If `tables` are given, checks only these, and no index of the charges, whose entries are compared with the journal
-    when they are used.
+    If `tables` are given, checks only these, unless there are free pages, which could be pages of others; and no index
+    of the charges, whose entries are compared with the journal when they are used.
     """
-    if any(list(database.rows(_check_of(each))) != [("ok",)] for each in tables or ("1",)):
-        return "its file is damaged"
+    checks = [*map(_check_of, tables)] if tables and _is_full(database) else ["PRAGMA integrity_check(1)"]
+    if not all(_passes(database, each) for each in checks):
+        return DAMAGED_INDEXES if _passes(database, "PRAGMA quick_check(1)") else "its file is damaged"
     forms = [form for _, form in database.rows(select(LEDGERS))]
     if len(forms) == 1 and _shape(database.rows) == _expected(int(forms[0])):
         return None
     return "its tables, indexes or triggers differ from those that Crowdgate makes"
+
+
+def _is_full(database: Database) -> bool:
+    return list(database.rows("PRAGMA freelist_count")) == [(0,)]
+
+
+def _passes(database: Database, check: str) -> bool:
+    return list(database.rows(check)) == [("ok",)]
 
 
 def _check_of(table: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable
 from itertools import starmap, zip_longest
 from operator import eq, itemgetter
 
-from crowdgate.ledger.charge_image import IMAGED, comparison
+from crowdgate.ledger.charge_image import DAMAGED_INDEXES, IMAGED, comparison
 from crowdgate.ledger.journal import digest_of, line_at, parse_detail, rows_after
 from crowdgate.ledger.journal_rules import JournalState
 from crowdgate.ledger.lazy_mapping import LazyMapping
@@ -109,12 +109,9 @@ class JournalReplay:
         ((old, count, indexed, different),) = database.rows(comparison(table))
         new = sum(1 for key in rows.changed if rows.first(key) is None)
         known = different is None or {*map(int, different.split(","))} <= rows.changed.keys()
-        return (
-            indexed
-            and known
-            and count == old + new
-            and all(self._row_agrees(database, table, key) for key in rows.changed)
-        )
+        if not indexed:
+            raise JournalMismatch(DAMAGED_INDEXES)
+        return known and count == old + new and all(self._row_agrees(database, table, key) for key in rows.changed)
 
     def row(self, database: Database, table: str, key: Hashable) -> None:
         """Compare the row of `table` with this key, or its absence, with the journal's state. Raises

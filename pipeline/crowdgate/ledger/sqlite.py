@@ -144,12 +144,17 @@ class SqliteDatabase:
         return self.connection.execute(statement, values).rowcount
 
     def attach(self, image: bytes | memoryview) -> bool:
-        """Make the tables of an image readable until the transaction ends; return False if this SQLite can't."""
+        """Make the tables of an image readable until the transaction ends; return False if this SQLite can't. Then all
+        indexes are checked, as no comparison with the image counts their entries. Raises sqlite3.Error if they are
+        damaged.
+        """
         try:
             self.connection.execute(f"ATTACH ':memory:' AS {ATTACHED}")
             self.connection.deserialize(image, name=ATTACHED)
             self.connection.execute(f"PRAGMA {ATTACHED}.cache_size=-64")  # it is in memory, and read once
         except (sqlite3.Error, AttributeError):
+            if integrity_fault(self) is not None:
+                raise sqlite3.DatabaseError from None
             return False
         return True
 
