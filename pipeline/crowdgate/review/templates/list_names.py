@@ -19,8 +19,8 @@ _WORDS = re.compile(rf"(?<![^\W_])(?:{_LIST})(?![^\W_])", re.IGNORECASE)
 _HEADING = re.compile(
     "|".join(
         (
-            r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?|codelijst|codetabel",
-            r"schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo",
+            r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?",
+            r"codelijst|codetabel|schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo",
             r"コード表|コードリスト|코드표|码表|代码表|list(?:e|a)?(?: name)?|nomenclature|diccionario",
         )
     ),
