@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from crowdgate.review.templates.code_rows import cells_of, is_range
 from crowdgate.review.templates.dictionary_headings import heading_key
+from crowdgate.review.templates.entry_forms import RANGE_WORDS
 from crowdgate.review.templates.text_blocks import OWN_HEADINGS, ROWS
 
 _SIZE = re.compile(r"[(\[][^()\[\]]*?(?P<width>\d+)\.(?P<decimals>\d*)\s*[)\]]")
@@ -18,13 +19,14 @@ _NUMBERED = re.compile(
 )
 _HEADED = re.compile(r"(?P<head>[^\W\d][^:=]{2,38}?)\s*(?::\s*(?P<words>.*))?")
 _CODE = re.compile(r"[\[(]?-?\w{1,10}[\])]?\s*[=:–-]\s*\S|-?\d{1,8}\s+\S")
+_RANGE = re.compile("|".join(RANGE_WORDS), re.IGNORECASE)
 _LIMITS = ("values", "range")
 LEAST_BLOCKS = 2
 """The least number of variables with values below a heading that a text of this kind has."""
 
 
 @dataclass
-class _Block:
+class _HeadedBlock:
     name: str
     rest: str
     lines: dict[str, list[str]] = field(default_factory=dict)
@@ -44,7 +46,7 @@ def sectioned_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     return [[*ROWS], *(_row(limited.get(each.name, each)) for each in {each.name: each for each in blocks}.values())]
 
 
-def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
+def _blocks(text: str, names: dict[str, str]) -> Iterator[_HeadedBlock]:
     """Yield the block of each line that begins with the name of a column."""
     block, key, is_parted = None, "", False
     for line in text.splitlines():
@@ -52,7 +54,7 @@ def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
         name = names.get(first.rstrip(".:").casefold())
         if name and not line[:1].isspace() and not (key in _LIMITS and not is_parted and "=" in line):
             block and (yield block)
-            block, key, is_parted = _Block(name, rest), "label", False
+            block, key, is_parted = _HeadedBlock(name, rest), "label", False
         elif not line.strip():
             is_parted = True
         elif block:
@@ -62,7 +64,7 @@ def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
         yield block
 
 
-def _add(block: _Block, line: str, key: str, *, is_parted: bool) -> str:
+def _add(block: _HeadedBlock, line: str, key: str, *, is_parted: bool) -> str:
     """Add a line to a block, and return the heading above the next one. An empty line ends all but a list of codes."""
     found = _HEADED.fullmatch(line.strip())
     known = _key(found["head"]) if found else None
@@ -84,10 +86,11 @@ def _add(block: _Block, line: str, key: str, *, is_parted: bool) -> str:
 def _key(head: str) -> str | None:
     """Return what stands below a heading; an empty text for one that is passed over, None for other lines."""
     own = OWN_HEADINGS.get(" ".join(head.lower().split()))
-    return own if own is not None else heading_key(head) or None
+    known = own if own is not None else heading_key(head) or None
+    return "range" if known is None and _RANGE.fullmatch(head) else known
 
 
-def _row(block: _Block) -> list[str]:
+def _row(block: _HeadedBlock) -> list[str]:
     """Return the row of a variable."""
     size = _SIZE.search(block.rest)
     behind = "" if size else re.sub(r"[.\s]*\d*$", "", block.rest)
