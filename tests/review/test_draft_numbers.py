@@ -63,7 +63,11 @@ def test_a_mark_that_can_be_one_of_thousands_is_left_to_decide(tmp_path: Path, e
 
 @pytest.mark.parametrize(
     ("other", "high"),
-    [("b,Weight,numeric,,,0.5-9.5,", "500000"), ('b,Weight,numeric,,,"0,5-9,5",', None), ("b,Weight,numeric,,,,", None)],
+    [
+        ("b,Weight,numeric,,,0.5-9.5,", "500000"),
+        ('b,Weight,numeric,,,"0,5-9,5",', None),
+        ("b,Weight,numeric,,,,", None),
+    ],
 )
 def test_a_comma_beside_decimals_with_a_point_stands_between_thousands(
     tmp_path: Path, other: str, high: str | None

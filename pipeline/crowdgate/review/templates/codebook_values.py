@@ -711,7 +711,7 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
 def range_ends(text: str) -> tuple[str, str] | None:
     """Return the ends of a range as they are written, without its unit; None if a text is something else."""
     found = _RANGE.fullmatch(_range_alone(text.strip()))
-    return found.group("low", "high") if found else None
+    return (found["low"], found["high"]) if found else None
 
 
 def stated_range(least: str, greatest: str) -> ListedValues:
@@ -831,6 +831,20 @@ def compact_days(listed: ListedValues) -> ListedValues:
     if len(days) != 2 or days[0] is None or days[1] is None:
         return listed
     return replace(listed, bounds=(days[0].isoformat(), days[1].isoformat()), decimals=None)
+
+
+def without_other_days(listed: ListedValues) -> ListedValues:
+    """Return a range of numbers that are days written MMDDYYYY or DDMMYYYY, which no table is read with, as unread;
+    others unchanged.
+    """
+    ends = [each.zfill(8) if listed.digits == 8 else each for each in listed.bounds or ()]
+    found = [re.fullmatch(r"(\d\d)(\d\d)((?:19|20)\d\d)", each) for each in ends]
+    days = [
+        each and (parse_date(f"{each[3]}-{each[1]}-{each[2]}") or parse_date(f"{each[3]}-{each[2]}-{each[1]}"))
+        for each in found
+    ]
+    is_other = bool(days) and all(days) and compact_days(listed) == listed
+    return replace(listed, bounds=None, decimals=None, digits=0, unread=" to ".join(ends)) if is_other else listed
 
 
 def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:

@@ -66,9 +66,7 @@ DECIMAL_WORD = re.compile(r"de[ckz]im|d[eé]cim|desim|komma|ondal|tized|zecim|k�
 """The start of a word for a number with decimals. One number behind it is that of its decimals, or of its digits."""
 MOST_PLACES = 3
 """The greatest number behind such a word that is not taken for a number of digits."""
-_SIZE = re.compile(
-    rf"\(\d+[,.;]\s?(?P<decimals>[1-9])\)|\b(?P<worded>[1-9])\s*(?:{DECIMAL_PLACES})"
-)
+_SIZE = re.compile(rf"\(\d+[,.;]\s?(?P<decimals>[1-9])\)|\b(?P<worded>[1-9])\s*(?:{DECIMAL_PLACES})")
 """The decimals of a type that stand behind any words."""
 _WHOLE = re.compile(
     r"\b(?:whole|int(?:eger)?s?|ganz\w*|enti(?:er|ère)s?|enter[oa]s?|inter[oi]|inteir[oa]s?|geheel|gehele|hel(?:tall?|a|e)"

@@ -31,6 +31,7 @@ from crowdgate.review.templates.codebook_values import (
     stated_range,
     values_of_pairs,
     whole_range,
+    without_other_days,
     without_scale,
 )
 from crowdgate.review.templates.codes_outside import codes_in_notes
@@ -212,9 +213,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
     own = {spelled[each.name]: references.get(each.name, ()) for each in columns}
-    columns = tuple(
-        replace(each, name=spelled[each.name], has_comma=each.has_comma or mark == ",") for each in columns
-    )
+    columns = tuple(replace(each, name=spelled[each.name], has_comma=each.has_comma or mark == ",") for each in columns)
     lost = tuple(
         f"{what} of {name}"
         for place, name in shown.items()
@@ -362,7 +361,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = ListedValues(unread=undecided) if undecided else _listed(rows, kind)
-    listed = _beside_missing(first, listed)
+    listed = without_other_days(_beside_missing(first, listed))
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
@@ -526,7 +525,11 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
         least, greatest = _SLIDER
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
-    if limits.bounds is None and own == limits == ListedValues() and re.search(r"\d.* to .*\d", f"{least} to {greatest}"):
+    if (
+        limits.bounds is None
+        and own == limits == ListedValues()
+        and re.search(r"\d.* to .*\d", f"{least} to {greatest}")
+    ):
         return ListedValues(unread=f"{least} to {greatest}")
     if limits.bounds is None:
         return own if own != ListedValues() else limits

@@ -44,9 +44,9 @@ def _state_places(rows: Sequence[dict[str, str]]) -> None:
     """Make the number behind words for decimals, `decimal (1)`, the number of decimals, if a range shows that it is
     none of digits.
     """
-    placed = [(row, found) for row in rows if (found := _PLACES.fullmatch(row.get("type", "").strip()))]
-    placed = [(row, int(found["n"])) for row, found in placed if int(found["n"]) <= MOST_PLACES]
-    placed = [(row, places) for row, places in placed if DECIMAL_WORD.match(row["type"].strip().lower())]
+    found = [(row, _PLACES.fullmatch(row.get("type", "").strip().lower())) for row in rows]
+    placed = [(row, int(each["n"])) for row, each in found if each and DECIMAL_WORD.match(each[0])]
+    placed = [(row, places) for row, places in placed if places <= MOST_PLACES]
     if any(_are_decimals(row, places) for row, places in placed):
         for row, places in placed:
             row["type"] = f"numeric (20,{places})"
