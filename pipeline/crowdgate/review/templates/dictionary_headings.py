@@ -52,7 +52,8 @@ HEADINGS = {
         "비고", "備考",
     ),
     "type": (
-        "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type", "type of variable",
+        "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
+        "type of variable",
         "type of data", "storage type",
         "tipo", "tipo de dato", "tipo de dado", "datatyp", "datatype", "type de données",
         "tür", "tip", "veri tipi", "veri türü", "τύπος", "típus", "tip de date", "类型", "数据类型",
