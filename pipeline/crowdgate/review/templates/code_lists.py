@@ -50,9 +50,10 @@ def read_sheets(path: Path, sheets: Sequence[Sheet], names: Sequence[str]) -> Di
     own = _sheets_of_variables(path, parts, blocks, names)
     found = merged([read_dictionary(path, parts[at][1], names) for at in own or [0]])
     others = [at for at in range(len(parts)) if at not in own]
-    lists = [{**_named_lists(parts[at][1], _referenced(found)), **blocks[at]} for at in others]
+    lists = [_named_lists(parts[at][1], _referenced(found)) or blocks[at] for at in others]
     titles = tuple(dict.fromkeys(parts[at][0] for at in own)) if len(sheets) > 1 else ()
-    return replace(_with_lists(found, lists), sheets=titles)
+    coded = [parts[at][0] if any(map(places_of_codes, parts[at][1])) else "" for at in others]
+    return replace(_with_lists(found, lists, coded), sheets=titles)
 
 
 def _parts(rows: Sequence[Sequence[str]], names: Sequence[str]) -> list[Sequence[Sequence[str]]]:
@@ -82,6 +83,7 @@ def _sheets_of_variables(
         if is_dictionary(rows, names) and not _are_of_variables(blocks[at], folded)
     ]
     read = {at: read_dictionary(path, parts[at][1], names) for at in own} if len(own) > 1 else {}
+    own = [at for at in own if not read or read[at].columns] or own
     lists = set[int]()
     for at, described in read.items():
         texts = {name for other, each in read.items() if other != at for name in _referenced(each)}
@@ -166,15 +168,20 @@ def _named_lists(rows: Sequence[Sequence[str]], names: set[str]) -> dict[str, Va
     return {name: tuple(pairs) for name, pairs in found.items() if len(dict(pairs)) == len(pairs)}
 
 
-def _with_lists(found: Dictionary, sheets: Sequence[Mapping[str, Values]]) -> Dictionary:
-    """Return a dictionary whose variables have the values of the lists that they name, with the lists that none has in
-    sheets of which some has one.
+def _with_lists(found: Dictionary, sheets: Sequence[Mapping[str, Values]], coded: Sequence[str]) -> Dictionary:
+    """Return a dictionary whose variables have the values of the lists that they name, with the lists that none has:
+    those of sheets of which some has one, or which have headings of codes and a title of their own, `coded`.
     """
     lists = {title: values for each in sheets for title, values in each.items()}
     titles = titles_by_name(lists)
     named = {name: title for name, texts in found.references.items() if (title := named_title(name, texts, titles))}
     used = {*named.values()}
-    unlinked = [title for each in sheets if used & each.keys() for title in each if title not in used]
+    unlinked = [
+        title
+        for each, own in zip(sheets, coded, strict=True)
+        for title in (each if used & each.keys() or (own and each) else filter(None, [own]))
+        if title not in used
+    ]
     columns = tuple(_listed(each, lists[named[each.name]]) if each.name in named else each for each in found.columns)
     count = sum(each.name in named for each in columns)
     return replace(found, columns=columns, lists=count, unlinked=tuple(unlinked))

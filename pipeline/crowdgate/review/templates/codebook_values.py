@@ -15,10 +15,10 @@ from crowdgate.review.templates.codes_behind_labels import (
     with_codes_first,
     without_codes_behind,
 )
-from crowdgate.review.templates.codes_outside import codes_beyond
+from crowdgate.review.templates.codes_outside import codes_beyond, counted_as_missing, negative_codes
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import Values
-from crowdgate.review.templates.entry_forms import plain_entries
+from crowdgate.review.templates.entry_forms import TO, plain_entries
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_marked_counts
 from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
 from crowdgate.review.templates.open_ends import is_open_end, is_open_start
@@ -35,8 +35,6 @@ from crowdgate.review.templates.special_labels import (
 from crowdgate.review.templates.stepped_ranges import is_elided, is_step_of, range_and_step, without_elision
 from crowdgate.review.templates.value_brackets import are_brackets
 
-_TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|al|au|hasta|até|až|through|thru)"
-"""The words between the ends of a range, in several languages."""
 _COMMA = r"(?:(?<!\d),|,(?!\d{3}(?!\d)))"
 """A comma that is no mark between thousands."""
 _CODE = r"[\"']?(?P<code>[^\"'=:,|\[\]]{1,40}?)[\"']?"
@@ -49,12 +47,12 @@ _FORMS = (
     re.compile(r"(?P<code>[A-Z])\s?[-–—](?P<label>[^\W\d_]{2}.*?)", re.DOTALL),
     re.compile(r"(?P<code>-?\d{1,6}|[A-Z]{1,3})\s*[-–—]\s+(?P<label>\S.*?)", re.DOTALL),
     re.compile(
-        rf"(?P<code>-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{_TO}\s)(?P<label>[^\s\d=:,;–—-].*?)",
+        rf"(?P<code>-?\d{{7,9}}|-?[A-Z0-9]{{1,6}}(?:[.,]\d)?|[A-Z]{{1,3}}\d{{4,11}})\s+(?!{TO}\s)(?P<label>[^\s\d=:,;–—-].*?)",
         re.DOTALL,
     ),
 )
 """The forms of an entry with a label. All entries of a cell have one form."""
-_NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{_TO}\s)(?P<label>[^\s=][^=]*)")
+_NUMBERED = re.compile(rf"(?P<code>\d{{1,4}})\s+(?!{TO}\s)(?P<label>[^\s=][^=]*)")
 """A form in which labels can begin with digits, where the codes ascend: `1 under 18`, `2 18-24`."""
 _NEXT_CODE = re.compile(r",\s*(?=[\"']?[\w.+-]{1,20}[\"']?\s*[=:])")
 """A comma before a code, not one within a label."""
@@ -64,13 +62,13 @@ _NEXT_PLAIN = re.compile(
 )
 """A comma before a code that a dash, or only a blank, parts from its label: `1 - a, 2 - b` and `01 a, 02 b`."""
 _PLAIN_ENTRY = re.compile(
-    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|(?:-?|[A-Z]{{1,3}})\d{{1,4}}\s+(?!{_TO}\s)[^\W\d].*",
+    rf"-?\w{{1,6}}\s+[-–—]\s+[^\W\d].*|(?:-?\d{{1,4}}|[A-Z]{{1,3}})[-–—]\s*[^\W\d].*|(?:-?|[A-Z]{{1,3}})\d{{1,4}}\s+(?!{TO}\s)[^\W\d].*",
     re.DOTALL,
 )
-_LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{_TO}\s+)(?P<high>[A-Za-z])")
+_LETTERS = re.compile(rf"(?P<low>[A-Za-z])(?:\s*[-–]\s*|\s+{TO}\s+)(?P<high>[A-Za-z])")
 """A range of letters. `F-M` are two sexes: with a dash, only ranges from A are."""
 _NUMBERED_CODES = re.compile(
-    rf"(?P<mark>[A-Za-z])(?P<low>\d{{1,4}})(?:\s*[-–]\s*|\s+{_TO}\s+)(?P=mark)(?P<high>\d{{1,4}})"
+    rf"(?P<mark>[A-Za-z])(?P<low>\d{{1,4}})(?:\s*[-–]\s*|\s+{TO}\s+)(?P=mark)(?P<high>\d{{1,4}})"
 )
 """A range of numbers behind one letter."""
 MOST_CODES = 200
@@ -116,7 +114,7 @@ _RANGE = re.compile(
     r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+"
     r"|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
     rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
-    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{_TO}\s+))(?P<high>{_END})",
+    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{TO}\s+))(?P<high>{_END})",
     re.IGNORECASE,
 )
 """A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
@@ -328,7 +326,8 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     are no code.
     """
     if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
-        stated = _pairs([code for code, _ in stated])
+        parts = _pairs([code for code, _ in stated])
+        stated = parts if len(parts) == len(stated) else stated
     bare = plain_labels(stated)
     if bare is None:
         return ListedValues(unread=with_doubtful_figures(stated))
@@ -354,8 +353,8 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
         found = _one_range(ranges, others) or unread
         if _names_number(behind):
             found = ListedValues(unread="; ".join(" ".join(filter(None, each)) for each in filled))
-        doubtful = [f"{code} = {label}" for code, label in pairs if code in outside and not code.startswith("-")]
-        remark = "" if found.unread else "; ".join([*labels, *doubtful])
+        doubtful = tuple(pair for pair in pairs if pair[0] in outside and not pair[0].startswith("-"))
+        remark = "" if found.unread else "; ".join(filter(None, [*labels, counted_as_missing(doubtful)]))
         return replace(found, missing=tuple(map(point_number, special)), remark=remark)
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
@@ -457,12 +456,12 @@ def without_unknown(listed: ListedValues) -> ListedValues:
         for code, label in listed.values
         if (is_unknown(label or code) or (label and is_special(label))) and not _is_place(code, listed.values)
     ]
-    if any(code.startswith("-") for code in unknown):  # then the other negative codes stand for no value, too
-        unknown += [code for code, _ in listed.values if re.fullmatch(r"-\d+", code) and code not in unknown]
-    kept = tuple(pair for pair in listed.values if pair[0] not in unknown)
-    if not unknown or len(kept) < 2:
+    negative = [code for code in negative_codes(listed.values) if code not in unknown]
+    kept = tuple(pair for pair in listed.values if pair[0] not in (*unknown, *negative))
+    if not (unknown or negative) or len(kept) < 2:
         return listed
-    return replace(listed, values=kept, missing=(*listed.missing, *unknown))
+    said = counted_as_missing(tuple(pair for pair in listed.values if pair[0] in negative))
+    return replace(listed, values=kept, missing=(*listed.missing, *unknown, *negative), remark=listed.remark or said)
 
 
 def _is_place(code: str, values: Values) -> bool:

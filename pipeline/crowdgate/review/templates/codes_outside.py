@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.draft_column import Values
 
-_KEPT = re.compile(r"-\d{1,8}(?:[.,]\d+)?|([7-9])\1{1,8}(?:[.,]\d+)?|9{1,8}[6-8]")
+_KEPT = re.compile(r"-\d{1,8}(?:[.,]\d+)?|([7-9])\1{1,8}(?:[.,]\d+)?|9{1,8}[6-8]|99\d?[.,]?\d?")
 """The numbers that lists keep for no value: negative ones, and those of one of the last digits."""
 _OTHER = re.compile(r"\b(?:other|more|over|above|older|less|under|below|mehr|plus|más|mais|meer|mer)\b", re.IGNORECASE)
 """The words of labels of values."""
@@ -25,7 +25,24 @@ def codes_beyond(bounds: tuple[str, str], labelled: Values) -> tuple[str, ...]:
     return tuple(found)
 
 
-def codes_in_notes(bounds: tuple[str, str] | None, texts: Sequence[str]) -> tuple[str, ...]:
-    """Return such codes of notes on a range: 998 of `998 = does not drink`. None without a range."""
-    named = tuple((each["code"], each["label"]) for text in texts for each in _LABELLED.finditer(text))
-    return codes_beyond(bounds, named) if bounds else ()
+def counted_as_missing(labelled: Values) -> str:
+    """Return words on codes that a draft takes for missing ones although their labels do not say so; empty for none."""
+    listed = "; ".join(f"{code} = {label}" for code, label in labelled)
+    return f"{listed} (counted as missing)" if listed else ""
+
+
+def negative_codes(values: Values) -> list[str]:
+    """Return the negative codes of a list of several others; none if some are the opposites of these, as on a scale
+    from -2 to 2.
+    """
+    numbers = {code for code, _ in values if re.fullmatch(r"-?\d{1,8}", code)}
+    negative = [code for code, label in values if label and code in numbers and code.startswith("-")]
+    is_scale = any(code[1:] in numbers for code in negative) and len(numbers) < 2 * len(negative) + 2
+    return [] if is_scale or len(values) < len(negative) + 2 else negative
+
+
+def codes_in_notes(bounds: tuple[str, str] | None, texts: Sequence[str]) -> Values:
+    """Return such codes of notes on a range, with their labels: 998 of `998 = does not drink`. None without a range."""
+    named = tuple((each["code"], each["label"].strip()) for text in texts for each in _LABELLED.finditer(text))
+    found = codes_beyond(bounds, named) if bounds else ()
+    return tuple(pair for pair in named if pair[0] in found)

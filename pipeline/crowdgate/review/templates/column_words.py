@@ -127,7 +127,7 @@ _PARTS = {"full", "first", "last", "middle", "given", "family"}
 """The words that say which name of a person a column holds."""
 LONGEST_NAME = 5
 """The most words of a name, or a label, that can be that of an identifier."""
-AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika", "yas"}
+AGE = {"age", "alter", "leeftijd", "lft", "edad", "idade", "eta", "alder", "wiek", "vek", "ika", "yas", "vanus"}
 """The words for ages."""
 NO_YEARS = {
     "range", "group", "groups", "grp", "band", "class", "category", "cat", "bracket", "months", "days", "weeks",

@@ -22,14 +22,15 @@ HEADINGS = {
         "nazwa pola", "nazwa kolumny", "nazwa zmiennej", "proměnná", "název proměnné", "kolom", "kolomnaam",
         "veldnaam",
         "nome campo", "nome da variável", "variável", "nombre de la variable", "nom du champ", "champ", "kolumn",
-        "muuttuja", "muuttujan nimi", "変数名", "変数",
+        "muuttuja", "muuttujan nimi", "tunnus", "tunnuse nimi", "premenná", "変数名", "変数",
         "değişken", "değişken adı", "alan adı", "μεταβλητή", "όνομα μεταβλητής", "változó", "változónév",
         "változó neve", "variabilă", "nume variabilă", "变量", "变量名", "变量名称", "字段名", "字段",
         "变数名", "變數", "變數名稱", "欄位名稱",
         "변수명", "변수", "항목명", "컬럼명",
     ),
     "label": (
-        "label", "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé",
+        "label", "short", "short description",
+        "variable label", "field label", "question", "title", "caption", "bezeichnung", "libellé",
         "etiqueta",
         "rótulo", "etichetta", "omschrijving", "etykieta", "etikett", "lib var", "selite", "項目名",
         "項目", "ラベル", "変数ラベル",
@@ -87,7 +88,8 @@ HEADINGS = {
         "代码说明", "名称", "代碼說明", "代碼名稱", "코드명", "코드설명", "코드 설명", "값 설명", "명칭",
         "値ラベル", "コード名",
     ),
-    "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik"),
+    "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik", "有効範囲",
+        "範囲", "値の範囲", "入力範囲", "범위값", "有效范围", "値域"),
     "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von", "low", "low value",
               "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van",
               "desde", "fra"),
@@ -137,24 +139,24 @@ _WORDS = {
             r"null (?:/ )?(?:or )?(?:unknown )?(?:values?|codes?)|unknown (?:values?|codes?)|uoplyst|ukendt|uoppgitt",
             r"(?:não|sem) resposta|no respuesta|non[- ]?réponse|non risposta|non[- ]?response|nonrespons|antwortausfall"
             r"|special (?:values?|codes?)|sentinel|sonderwerte?|sondercodes?",
-            r"puuttu\w+|欠損値?|欠測値?",
+            r"puuttu\w+|puuduv\w*|chýbaj\w+|欠損値?|欠測値?",
         )
     ),
     "value label": r"klarte(?:x|ks)t|meaning|bedeutung|significad\w+|signification|betekenis|betydning|betydelse"
-    r"|znaczenie|význam|significato|nimike|selitys",
+    r"|znaczenie|význam|nimetus|názov|significato|nimike|selitys",
     "values": r"values?|codes?|verdier?|værdier?|värden?|koder|valor(?:es|[ei])?|valeurs?|waarden?|werte?|ausprägung\w*"
     r"|[ck]ategor\w+|modalit\w+|choices|options|wartości|códigos?|codici|dom[ií]nio|udfaldsrum|hodnot[ya]|číselník|kodeliste?|codifica\w*|codering|[kc]odierung|kodning|coding|codage"
-    r"|värdemängd|antwoord\w*|kody|luokitus|luokat|koodi|koodit|koodisto|arvot"
+    r"|väärtus\w*|kood|koodid|värdemängd|antwoord\w*|kody|luokitus|luokat|koodi|koodit|koodisto|arvot"
     r"|選択肢|コード|符号",
-    "range": r"ranges?|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
+    "range": r"ranges?|vahemik|範囲|有効範囲|zakres\w*|rozsah|wertebereich|plage|rango|interval\w*|bereik",
     "label": r"labels?|libell\w+|etiquet\w+|etichet\w+|etykiet\w+|rótulo|title|question|bezeichnung|název|benämning"
     r"|benævnelse|intitulé",
     "description": r"descri\w+|\w*beskriv\w+|\w*beschreib\w+|\w*omschrijv\w+"
-    r"|kuvaus|説明|内容|definition|definición|opis|popis|inhoud|inhalt",
-    "type": r"\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh|tyyppi"
+    r"|\w*kirjeldus|kuvaus|説明|内容|definition|definición|opis|popis|inhoud|inhalt",
+    "type": r"\w*tüüp|\w*typ(?:e[sn]?|o|u)?|tipo|datatyp\w*|form(?:at|ato|aat|át)|soort|druh|tyyppi"
     r"|型|データ型",
     "notes": r"notes?|remarks?|comments?|commentaires?|remarques?|observa\w+|bemerk\w+|anmerk\w+|bijzonderhe\w+"
-    r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+|huomautu\w+|lisätie\w+",
+    r"|opmerking\w*|uwagi|poznámk\w*|bemærkning\w*|merknad\w*|anmärkning\w*|hinweise?|komment\w+|märkus\w*|huomautu\w+|lisätie\w+",
 }
 """The words in other headings, in order of precedence."""
 _OTHERS = re.compile(
@@ -236,6 +238,9 @@ def lost_facts(heading: str, cells: Sequence[str]) -> str:
     """Return what is lost with a heading that is not used: missing codes or roles; empty if it seems to be neither."""
     said = {"missing": "missing codes", "role": "roles"}
     key = heading_key_by_word(heading)
+    stated = [each for each in map(listed_values, filter(None, cells)) if each.values or each.bounds or each.missing]
+    if key in ("values", "range") and stated:
+        return "values"
     return said.get(key, "") or ("roles" if _are_roles([each.strip() for each in cells if each.strip()]) else "")
 
 

@@ -11,7 +11,7 @@ _WORDS = {
         "tamsayı", "tam sayı", "ακέραιος", "ακέραια", "egész", "egész szám", "număr întreg", "întreg", "整型",
         "整数型",
         "整數", "정수", "정수형",
-        "kokonaisluku", "整数",
+        "kokonaisluku", "整数", "täisarv",
         "integer", "int", "whole number", "whole numbers", "whole", "smallint", "bigint", "tinyint", "slider",
         "count",
         "ganzzahl", "ganze zahl", "ganzzahlig", "entier", "nombre entier", "numérique entier", "entero",
@@ -24,7 +24,7 @@ _WORDS = {
         "δεκαδικός", "δεκαδική", "szám", "numerikus", "tizedes", "valós", "număr", "zecimal", "数值", "数值型",
         "数字",
         "数字型", "浮点型", "數值", "數字", "숫자", "수치", "실수", "숫자형", "실수형", "小数型", "数値型",
-        "desimaaliluku", "numeerinen", "luku", "小数", "数値",
+        "arv", "kümnendarv", "ujukomaarv", "desimaaliluku", "numeerinen", "luku", "小数", "数値",
         "number", "numeric", "numerical", "decimal", "float", "double", "real", "n", "num", "continuous", "calc",
         "money", "currency", "amount", "dezimalzahl", "kommazahl", "numerisch", "dezimal", "zahl", "gleitkommazahl",
         "betrag", "fließkommazahl", "décimal", "numérique", "réel", "nombre", "nombre décimal", "montant", "numérico",
@@ -39,7 +39,8 @@ _WORDS = {
     ),
     CellType.DAY: (
         "tarih", "ημερομηνία", "dată", "日期", "日期型", "날짜", "日付型",
-        "päivämäärä", "日付", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum", "data kalendarzowa",
+        "kuupäev", "dátum", "päivämäärä", "日付", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum",
+        "data kalendarzowa",
     ),
     CellType.MOMENT: (
         "zeitpunkt", "datetime", "timestamp", "date time", "date and time", "data i czas", "datum a čas",

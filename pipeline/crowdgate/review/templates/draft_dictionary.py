@@ -34,7 +34,7 @@ from crowdgate.review.templates.codebook_values import (
     without_other_days,
     without_scale,
 )
-from crowdgate.review.templates.codes_outside import codes_in_notes
+from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing
 from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.decimal_marks import decimal_mark, without_commas
 from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
@@ -380,11 +380,14 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     words = [first.get(key, "") for key in (*_WORDS, "values")]
     top = listed.top or "is top" in first or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
+    noted = codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS])
+    said = counted_as_missing(tuple(pair for pair in noted if not is_special(pair[1])))
+    listed = replace(listed, remark=listed.remark or said)
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
         *(code for key in _WORDS for code in codes_in_words(first.get(key, ""))),
-        *codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS]),
+        *(code for code, _ in noted),
         *_labelled_ends(listed, first.get("notes", "")),
         *(code for code in codes_in_words(first.get("values", "")) if not listed.values and len(rows) == 1),
     )

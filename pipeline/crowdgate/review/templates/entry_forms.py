@@ -22,9 +22,11 @@ RANGE_WORDS = (
 _NAMED = re.compile(rf"(?:{'|'.join(RANGE_WORDS)})\s*(?:is|[:=])?\s*(?P<range>(?:[^\W\d]{{2,5}} )?-?\d.*)", re.I | re.S)
 _BRACKETED = re.compile(r"(?P<start>(?:^|[;|\n])\s*)[\[(](?P<code>-?\d{1,6}|[A-Z]{1,3})[\])]\s*(?=[=:–—-]?\s*[^\W\d])")
 """A code in brackets at the start of an entry."""
+TO = r"(?:to|bis|t/m|à|a|tot|til|till|do|až|al|au|hasta|até|through|thru|kuni)"
+"""The words between the ends of a range, in several languages."""
 _NUMBER = r"-?\d+(?:[.,]\d+)*"
 _MEASURED = re.compile(
-    rf"(?P<range>{_NUMBER}\s*(?:to|[-–])\s*{_NUMBER})(?P<words>(?:[^=:;|\n\d]|(?<=[^\W\d_])\d)*)"
+    rf"(?P<range>{_NUMBER}(?:\s*[-–]\s*|\s+{TO}\s+|\s*(?:to|bis|t/m)\s*){_NUMBER})(?P<words>(?:[^=:;|\n\d]|(?<=[^\W\d_])\d)*)"
     r"(?:[,(]?\s*(?P<decimals>[1-4]) dec\w*\)?)?(?P<rest>\s*(?:[;|\n].*)?)",
     re.DOTALL,
 )

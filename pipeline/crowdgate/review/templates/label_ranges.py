@@ -47,7 +47,7 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 """Words on the ends of a range."""
-_START = re.compile(rf"{_ENDS}(?:\s*%|\s+[^\W\d]{{1,10}})?\s*(?:[;,]\s+[^\W\d]|\.\s|$)", re.IGNORECASE)
+_START = re.compile(rf"{_ENDS}(?:\s*%|\s+[^\W\d]{{1,10}})?\s*(?:[;,]\s+(?:[^\W\d]|-?\d+\s*=)|\.\s|$)", re.IGNORECASE)
 """The range with which a note begins: `0-27; missing if refused`."""
 _PAIR = re.compile(rf"(?<![\w.,/-]){_ENDS}(?![\w/-]|[.,]\d)", re.IGNORECASE)
 """Two numbers as of a range."""

@@ -5,11 +5,11 @@ import re
 LONGEST_UNMARKED = 3
 """The most digits of a number without marks between its thousands."""
 
-_OR = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|i|nebo|a)"
+_OR = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|i|nebo|alebo|a|ja|või|és|sau(?: mai)?|vagy)"
 _MORE = (
     r"(?:more|older|over|above|higher|greater|longer|up(?:wards)?|mehr|alter|älter|darüber|höher|länger|plus|davantage"
     r"|más|mayor(?:es)?|mais|maiores|acima|più|oltre|superiore|meer|ouder|hoger|langer|mer|fler|flera|flere|äldre|eldre|ældre|over|över|"
-    r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší)"
+    r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší|viac|rohkem|enam|vanem|több|idősebb|mult)"
 )
 MORE_WORDS = rf"\b{_OR}\s+{_MORE}\b"
 """The words behind a number that stands for all greater ones: `or more`."""

@@ -40,6 +40,8 @@ _SUBSTANCES = (
 _MONEY = (
     "aide sociale", "bijstand", "bruttolon", "cisty prijem", "dluh", "dochod", "earnings", "einkomm", "einkunft",
     "endett", "hruby prijem", "income", "indkomst", "ingresos", "inkomen", "inkomst", "inntekt", "kontanthj",
+    r"\bprijem\b", "sissetulek",
+
     "lonein", "mesicni prijem", "monatsgehalt", "mzda", "nettolon", "prijem v ", "reddit[oi]", "rendimento",
     "revenu", "salair", "salar", "schulden", "social assistance", "socialbidrag", "sozialhilfe", "uitkering",
     "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
@@ -129,7 +131,8 @@ _IDENTIFYING = (
     re.compile(r"^(?:nummer|numer|cislo)\W+(?:[a-z]+\W*){1,3}$|^\w{3,}nummer$"),
     re.compile(
         r"\bazonosito|αναγνωριστικ|κωδικος (?:νοικοκυρι|ατομ|ερωτωμ)"
-        r"|(?:个人|住户|受访者|個人|世帯|調査)(?:编码|编号|番号|編號|id)|(?:标识|識別|標識)(?:码|符|番号|子)"
+        r"|(?:个人|住户|受访者|個人|世帯|調査)(?:编码|编号|番号|編號|id)|(?:标识|識別|標識|登録)(?:码|符|番号|子)"
+        r"|identifikac\w+ cislo|isikukood|pseudonuumi"
         rf"|{plain_text('식별')}|{plain_text('일련번호')}|\b(?:hane|birey|fert)\w* (?:\w+ )?(?:no|numara)"
     ),
     re.compile(r"^(?:identyfikator|identifikator|identificat(?:or|eur|ivo)|identificador|identifiant)\b"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from crowdgate.review.templates.code_rows import cells_of, is_range
 from crowdgate.review.templates.dictionary_headings import heading_key
+from crowdgate.review.templates.entry_forms import RANGE_WORDS
 from crowdgate.review.templates.text_blocks import OWN_HEADINGS, ROWS
 
 _SIZE = re.compile(r"[(\[][^()\[\]]*?(?P<width>\d+)\.(?P<decimals>\d*)\s*[)\]]")
@@ -18,6 +19,7 @@ _NUMBERED = re.compile(
 )
 _HEADED = re.compile(r"(?P<head>[^\W\d][^:=]{2,38}?)\s*(?::\s*(?P<words>.*))?")
 _CODE = re.compile(r"[\[(]?-?\w{1,10}[\])]?\s*[=:–-]\s*\S|-?\d{1,8}\s+\S")
+_RANGE = re.compile("|".join(RANGE_WORDS), re.IGNORECASE)
 _LIMITS = ("values", "range")
 LEAST_BLOCKS = 2
 """The least number of variables with values below a heading that a text of this kind has."""
@@ -84,7 +86,8 @@ def _add(block: _Block, line: str, key: str, *, is_parted: bool) -> str:
 def _key(head: str) -> str | None:
     """Return what stands below a heading; an empty text for one that is passed over, None for other lines."""
     own = OWN_HEADINGS.get(" ".join(head.lower().split()))
-    return own if own is not None else heading_key(head) or None
+    known = own if own is not None else heading_key(head) or None
+    return "range" if known is None and _RANGE.fullmatch(head) else known
 
 
 def _row(block: _Block) -> list[str]:

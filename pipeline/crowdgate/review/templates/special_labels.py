@@ -65,7 +65,9 @@ _UNKNOWN = (
     r"모름|무응답|모르겠음|응답거절|거절|미상|결측|잘 모르겠음",
     r"不知道|不清楚|拒[绝絕]回答|拒答|未知|缺失|不明|不詳|未回答|无回答|無回答|遺漏",
     r"答えたくない|回答拒否|無記入",
-    r"odmítla?|odmietla?|keeldus|non-?respon\w+(?: person)?",
+    r"nezisten[éýáo]|nevie(?:m)?|neuveden[éýáo]|neznám[yae]|bez odpovede|odmiet(?:ol|la)(?: odpovedať)?|netýka sa",
+    r"ei (?:tea|vasta|oska öelda|kohaldu|mõõdetud)|teadmata|vastamata|keeldu\w*|puuduv(?:ad)?|määramata|puudub",
+    r"odmítla?|non-?respon\w+(?: person)?",
     r"chybějící|neudáno|ne souhaite pas répondre|no desea contestar|prefere não responder|preferisce non rispondere",
 )
 _NOT_APPLICABLE = (
