@@ -46,7 +46,13 @@ from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
-from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
+from crowdgate.review.templates.stated_roles import (
+    is_no_role,
+    role_in_brackets,
+    role_in_notes,
+    stated_role,
+    words_against_release,
+)
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
@@ -336,7 +342,7 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         unread=listed.unread, missing=missing, bottom=listed.bottom,
         step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
-        role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
+        role=first.role or other.role, withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
 
@@ -405,7 +411,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
-        from_zero=listed.from_zero,
+        from_zero=listed.from_zero, withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
