@@ -99,14 +99,17 @@ _UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
 """The unit behind a range: `0-120 years`."""
 _OR_EMPTY = re.compile(r"\s*[,;]?\s+(?:or|oder|ou|o|of|lub|eller|nebo|e)\s+(?P<none>\S+)(?:\s.*)?$", re.IGNORECASE)
 """Words behind a range, of which the first says that the cell can be empty: `2020 to 2024 or blank if alive`."""
-_THOUSANDS = r"-?\d{1,3}(?:(?P<mark>[ ,.'\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:[.,]\d{1,2})?"
+_THOUSANDS = r"-?[1-9]\d{0,2}(?:(?P<mark>[ ,.'\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:[.,]\d{1,2})?"
 """A number with marks between its thousands."""
 _END = (
     r"(?:-?\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d"
     r"|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
 )
-_ONE_MARK = re.compile(r"-?\d{1,3}[.,]\d{3}")
-"""A number of which nothing says whether its mark is one of decimals or of thousands, unless both ends have it."""
+_ONE_MARK = re.compile(r"-?[1-9]\d{0,2}[.,]\d{3}")
+"""A number of which nothing says whether its mark is one of decimals or of thousands."""
+_DECIMAL_MARK = re.compile(r"-?(?=0[.,]|\d+[.,](?!\d{3}$))\d+(?P<mark>[.,])\d+")
+_GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[.,']\d{3})+(?!\d)")
+"""A whole number with marks between its thousands."""
 _RANGE = re.compile(
     r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+"
     r"|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
@@ -711,6 +714,12 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     return (code, label) if code and label and is_one else None
 
 
+def range_ends(text: str) -> tuple[str, str] | None:
+    """Return the ends of a range as they are written, without its unit; None if a text is something else."""
+    found = _RANGE.fullmatch(_range_alone(text.strip()))
+    return (found["low"], found["high"]) if found else None
+
+
 def stated_range(least: str, greatest: str) -> ListedValues:
     """Return a range of numbers, with the decimals that it is written with; or a range of days. Empty if these are
     neither. Ends that fine steps would have to reach are rounded outwards to whole numbers.
@@ -720,8 +729,7 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     if days[0] and days[1] and days[0] <= days[1]:
         return ListedValues(bounds=(days[0], days[1]), day_form=form)
     texts = [point_number(without_thousands(each.strip())) for each in (least, greatest)]
-    marked = [bool(_ONE_MARK.fullmatch(each)) for each in texts]
-    if marked.count(True) == 1 or (all(marked) and not any(re.match(r"-?0", each) for each in texts)):
+    if _has_doubtful_mark((least, greatest)):
         return ListedValues()
     low, high = map(parse_number, texts)
     if low is None or high is None or low > high:
@@ -739,6 +747,15 @@ def stated_range(least: str, greatest: str) -> ListedValues:
     return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, digits=digits)
 
 
+def _has_doubtful_mark(ends: Sequence[str]) -> bool:
+    """Return whether the mark in an end of a range can be one of decimals or of thousands: it is one of decimals in
+    0.532, and so is the same one beside it.
+    """
+    texts = [without_thousands(each.strip()) for each in ends]
+    known = {found["mark"] for each in texts if (found := _DECIMAL_MARK.fullmatch(each))}
+    return any(_ONE_MARK.fullmatch(each) and known != {*re.findall(r"[.,]", each)} for each in texts)
+
+
 def _without_zeros(number: str) -> str:
     """Return a number without the zeros at the ends of its decimals and before it: 0.1 of 0.1000."""
     text = number.rstrip("0").rstrip(".") if "." in number else number
@@ -751,8 +768,8 @@ def whole_range(text: str) -> str:
     """
     found = _RANGE.search(text)
     if found is not None:
-        text = text.replace(found[0], re.sub(r"(?<=\d)[.,'](?=\d{3}(?!\d))", "", found[0]))
-    return re.sub(r"(?<![\w.,])-?\d{1,3}(?:\.\d{3})+(?![\w,]|\.\d)", lambda each: each[0].replace(".", ""), text)
+        text = text.replace(found[0], _GROUPED.sub(lambda each: re.sub(r"[.,']", "", each[0]), found[0]))
+    return re.sub(r"(?<![\w.,])-?[1-9]\d{0,2}(?:\.\d{3})+(?![\w,]|\.\d)", lambda each: each[0].replace(".", ""), text)
 
 
 def days_in_words(texts: Sequence[str]) -> ListedValues:
@@ -820,6 +837,20 @@ def compact_days(listed: ListedValues) -> ListedValues:
     if len(days) != 2 or days[0] is None or days[1] is None:
         return listed
     return replace(listed, bounds=(days[0].isoformat(), days[1].isoformat()), decimals=None)
+
+
+def without_other_days(listed: ListedValues) -> ListedValues:
+    """Return a range of numbers that are days written MMDDYYYY or DDMMYYYY, which no table is read with, as unread;
+    others unchanged.
+    """
+    ends = [each.zfill(8) if listed.digits == 8 else each for each in listed.bounds or ()]
+    found = [re.fullmatch(r"(\d\d)(\d\d)((?:19|20)\d\d)", each) for each in ends]
+    days = [
+        each and (parse_date(f"{each[3]}-{each[1]}-{each[2]}") or parse_date(f"{each[3]}-{each[2]}-{each[1]}"))
+        for each in found
+    ]
+    is_other = bool(days) and all(days) and compact_days(listed) == listed
+    return replace(listed, bounds=None, decimals=None, digits=0, unread=" to ".join(ends)) if is_other else listed
 
 
 def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:

@@ -97,7 +97,11 @@ def _known(source: DraftSource) -> set[str]:
     """Return the names of the columns that get a domain unless a person says which: those with a role by their name or
     description, and those whose values something states.
     """
-    named = [column for column in source.columns if label_fault(column.name) is None and not column.is_weight]
+    named = [
+        column
+        for column in source.columns
+        if label_fault(column.name) is None and not (column.is_weight or column.withheld)
+    ]
     return {c.name for c in named if _has_known_name(c) or _has_statement(c) or _may_be_extremes(source, c)}
 
 
@@ -265,6 +269,7 @@ def _column(
     held = [f"{{property: {fact}}}" for fact in facts]
     doubt = f"  # {_origin(column, role)}"
     doubt += "" if described or role is Role.DIRECT_IDENTIFIER else "; not published, as it has no domain"
+    doubt += "" if described else _not_understood(column.withheld, "the codebook says")
     doubt += _also_known(column, described=described)
     is_quoted = described and is_open(source, column)  # in the words on what to decide
     doubt += "" if is_quoted or role is Role.DIRECT_IDENTIFIER else _not_understood(column.remark)

@@ -54,6 +54,8 @@ HEADINGS = {
     ),
     "type": (
         "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
+        "type of variable",
+        "type of data", "storage type",
         "tipo", "tipo de dato", "tipo de dado", "datatyp", "datatype", "type de données",
         "tür", "tip", "veri tipi", "veri türü", "τύπος", "típus", "tip de date", "类型", "数据类型",
         "变量类型", "字段类型",

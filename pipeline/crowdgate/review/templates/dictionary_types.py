@@ -58,9 +58,16 @@ _SIZED = re.compile(
     r"(?:[(\[]?\s*(?P<digits>\d+)\s*(?:[,.;]\s*(?P<decimals>\d)\s*)?(?:[)\]].*)?|[(\[,;:/-].*)?"
 )
 """A type with its size or form behind it."""
-_SIZE = re.compile(
-    r"\(\d+[,.;]\s?(?P<decimals>[1-9])\)|\b(?P<worded>[1-9]) (?:decimal|dezimal|décimal|nachkomma|desim)"
+DECIMAL_PLACES = (
+    r"d\.?p\b|dec(?:im\w*)?\.? ?(?:place|pl\b|mest|miest|mjest|digit|cyf)|de[cz]im|décim|nachkomma|desim|desetin"
+    r"|desatin|miejsc\w* (?:po przecinku|dziesiętn)|ondal|tized|zecim|kümnend|komakoh|десетичн|десятичн|位小数|δεκαδικ"
 )
+"""The words for decimal places, behind their number, in several languages."""
+DECIMAL_WORD = re.compile(r"de[ckz]im|d[eé]cim|desim|komma|ondal|tized|zecim|kümnend|desetin|dziesi|δεκαδ|小数")
+"""The start of a word for a number with decimals. One number behind it is that of its decimals, or of its digits."""
+MOST_PLACES = 3
+"""The greatest number behind such a word that is not taken for a number of digits."""
+_SIZE = re.compile(rf"\(\d+[,.;]\s?(?P<decimals>[1-9])\)|\b(?P<worded>[1-9])\s*(?:{DECIMAL_PLACES})")
 """The decimals of a type that stand behind any words."""
 _WHOLE = re.compile(
     r"\b(?:whole|int(?:eger)?s?|ganz\w*|enti(?:er|ère)s?|enter[oa]s?|inter[oi]|inteir[oa]s?|geheel|gehele|hel(?:tall?|a|e)"
@@ -93,6 +100,8 @@ def stated_type(text: str) -> StatedType:
         return StatedType(CellType.WHOLE)
     if found is CellType.NUMBER and sized and sized["digits"]:
         decimals = int(sized["decimals"] or 0)
+        if not decimals and DECIMAL_WORD.match(text) and int(sized["digits"]) <= MOST_PLACES:
+            return StatedType(found)
         return StatedType(CellType.NUMBER if decimals else CellType.WHOLE, decimals or None)
     if found is CellType.NUMBER and (behind := _SIZE.search(text)):
         return StatedType(found, int(behind["decimals"] or behind["worded"]))

@@ -40,6 +40,7 @@ class DraftColumn:
     Its numbers are the least one and those at each `step`; a check of its cells says that they `may_have_decimals`; its
     role is guessed by the `role_words` in place of its description, if it has some; the codebook describes it first in
     `row` (0: in none). Its range begins `from_zero` by a guess, as only its greatest number is stated.
+    `withheld` are the words of the codebook that it is not to be published.
     """
 
     name: str
@@ -67,6 +68,7 @@ class DraftColumn:
     may_have_decimals: bool = False
     role_words: str = ""
     from_zero: bool = False
+    withheld: str = ""
     row: int = field(default=0, compare=False)
 
     @property

@@ -31,10 +31,12 @@ from crowdgate.review.templates.codebook_values import (
     stated_range,
     values_of_pairs,
     whole_range,
+    without_other_days,
     without_scale,
 )
 from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing
 from crowdgate.review.templates.column_words import plain_text
+from crowdgate.review.templates.decimal_marks import decimal_mark, without_commas
 from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
@@ -44,7 +46,13 @@ from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
-from crowdgate.review.templates.stated_roles import is_no_role, role_in_brackets, role_in_notes, stated_role
+from crowdgate.review.templates.stated_roles import (
+    is_no_role,
+    role_in_brackets,
+    role_in_notes,
+    stated_role,
+    words_against_release,
+)
 from crowdgate.review.templates.value_brackets import are_brackets
 from crowdgate.review.templates.value_rows import headed_records, is_observed, is_of_texts, with_values
 from crowdgate.sources.table_header import CellType
@@ -70,6 +78,8 @@ _WORDS = ("label", "description", "notes")
 """The headings of words on a variable, in order of preference."""
 _LIMITS = ("values", "range", "least", "greatest")
 """The headings of what a variable can hold."""
+_BELOW_ONE = re.compile(r"(?<![\d.,])0[.,]\d")
+"""The start of a number below one, which has decimals."""
 _CASES = re.compile(r"\bn\s*=|\b(?:cases|observations|records|rows|obs|respondents|participants)\b", re.IGNORECASE)
 """The words on counts of cases, which are never quoted."""
 Row = Mapping[str, str]
@@ -192,6 +202,9 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     name = ""
     first: dict[str, int] = {}
     numbered = [*_with_lengths(rows, at + 1, known)]
+    mark = decimal_mark([row for _, _, row in numbered])
+    if mark == ".":
+        without_commas([row for _, _, row in numbered])
     plain = in_one_language([row for _, _, row in numbered], _WORDS, ("values", "value label"))
     for (number, cells, _), row in zip(numbered, plain, strict=True):
         name = row.get("name") or name  # further values of a variable often stand below its name
@@ -206,7 +219,7 @@ def read_dictionary(path: Path, rows: Sequence[Sequence[str]], table: Sequence[s
     used = tuple(name for place, name in shown.items() if place in known.values())
     ignored = tuple(name for place, name in shown.items() if place not in known.values())
     own = {spelled[each.name]: references.get(each.name, ()) for each in columns}
-    columns = tuple(replace(each, name=spelled[each.name]) for each in columns)
+    columns = tuple(replace(each, name=spelled[each.name], has_comma=each.has_comma or mark == ",") for each in columns)
     lost = tuple(
         f"{what} of {name}"
         for place, name in shown.items()
@@ -329,7 +342,7 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         unread=listed.unread, missing=missing, bottom=listed.bottom,
         step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
-        role=first.role or other.role, top=listed.top, remark=first.remark or other.remark,
+        role=first.role or other.role, withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
 
@@ -349,11 +362,12 @@ def _shown(heading: str) -> str:
 def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     """Yield the columns of one variable: several for boxes of REDCap that can be ticked, as its exports have them."""
     rows, undecided = with_values(rows)
-    if stated_type(rows[0].get("type", "")).type is CellType.WHOLE:
+    has_decimals = any(_BELOW_ONE.search(rows[0].get(key, "")) for key in _LIMITS)
+    if stated_type(rows[0].get("type", "")).type is CellType.WHOLE and not has_decimals:
         rows = [{**row, **{key: whole_range(row[key]) for key in (*_LIMITS, "missing") if key in row}} for row in rows]
     first, kind = rows[0], rows[0].get("type", "").lower()
     listed = ListedValues(unread=undecided) if undecided else _listed(rows, kind)
-    listed = _beside_missing(first, listed)
+    listed = without_other_days(_beside_missing(first, listed))
     stated = _type(first, listed)
     if stated.type is CellType.DAY or stated.day_form:
         listed = compact_days(listed)
@@ -397,7 +411,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
-        from_zero=listed.from_zero,
+        from_zero=listed.from_zero, withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
@@ -520,6 +534,12 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
         least, greatest = _SLIDER
     stated = stated_range(least, greatest)
     limits = stated if stated.bounds is not None else listed_values(rows[0].get("range", ""))
+    if (
+        limits.bounds is None
+        and own == limits == ListedValues()
+        and re.search(r"\d.* to .*\d", f"{least} to {greatest}")
+    ):
+        return ListedValues(unread=f"{least} to {greatest}")
     if limits.bounds is None:
         return own if own != ListedValues() else limits
     kept = without_scale(own.values, limits.bounds)
@@ -598,4 +618,6 @@ def _type(row: Row, listed: ListedValues) -> StatedType:
     if listed.digits and stated.type is CellType.UNKNOWN:
         return StatedType(CellType.TEXT)
     decimals = [each for each in (stated.decimals, listed.decimals) if each is not None]
+    if stated.type is CellType.WHOLE and listed.decimals:
+        stated = replace(stated, type=CellType.NUMBER)
     return replace(stated, decimals=max(decimals, default=None))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import ListedValues, stated_range
+from crowdgate.review.templates.dictionary_types import DECIMAL_PLACES
 from crowdgate.review.templates.entry_forms import RANGE_WORDS
 
 _NUMBER = r"-?\d+(?:[.,]\d+)*"
@@ -57,8 +58,7 @@ _COUNTED = {
     **dict.fromkeys(("three", "tres", "trois", "drei", "tre", "três", "drie"), 3),
 }
 _DECIMALS = re.compile(
-    rf"\b(?P<n>[1-9]|{'|'.join(_COUNTED)})\s+(?:decimal|décimal|decimai|dezimal|nachkomma|desimal|decimaal"
-    r"|miejsc\w* (?:po przecinku|dziesiętn)|desetinn)",
+    rf"\b(?P<n>[1-9]|{'|'.join(_COUNTED)})\s*(?:{DECIMAL_PLACES})",
     re.IGNORECASE,
 )
 _YEARS = range(1900, 2100)

@@ -3,7 +3,32 @@
 import re
 from collections.abc import Sequence
 
+_NOTED = (
+    r"not (?:stated|known|reported|recorded|registered|documented|collected|determined|established"
+    r"|obtained|provided|mentioned|classifiable|identified)",
+    r"nicht (?:registriert|dokumentiert|gemeldet|ermittelt|beantwortet|gefragt|verfügbar|vorhanden"
+    r"|bestimmbar|mitgeteilt|feststellbar|genannt|übermittelt|ermittelbar)",
+    r"niet (?:gekend|geregistreerd|gemeld|gerapporteerd|gevraagd|beantwoord|vermeld|beschikbaar"
+    r"|bepaald|meegedeeld|genoteerd|gedocumenteerd|te bepalen|geweten)",
+    r"non (?:enregistr|document|rapport|mentionn|détermin|répond|recueill|spécifi|disponibl|sais)\w+",
+    r"n(?:o|ão) (?:registrad|reportad|documentad|informad|preguntad|perguntad|recogid|recolhid"
+    r"|determinad|precisad|disponi\w|disponív\w|conocid|indicad|constat|coletad)\w*",
+    r"non (?:registrat|riportat|documentat|pervenut|fornit|determinat|comunicat|conosciut)\w+",
+    r"(?:ej|inte|ikke|icke) (?:registrer|rapporter|känd?t|kjent|kendt|dokumenter|tilgjengelig"
+    r"|tilgængelig|tillgänglig|besvar|uppgiven|opgivet|oppgjeven)\w*",
+    r"nie (?:zarejestrowano|odnotowano|określono|ustalono|zgłoszono|pytano|udzielono odpowiedzi|wiadomo|zebrano)",
+    r"nezaznamen\w+|nehlášen\w+|nezodpoved\w+|nezodpověz\w+|nezadán\w+|nevyplněn\w+|nevyplnen\w+|neevidov\w+",
+    r"ni (?:odgovora|podatka|podatkov|znano|navedeno|primerno|na voljo|želel\w* odgovoriti)|ne (?:ve|vem)"
+    r"|ne želi\w* odgovoriti|neznano|brez (?:odgovora|podatka)|zavrn\w+|manjka\w*",
+    r"ne (?:zna|znam|zeli odgovoriti|želi odgovoriti)|nepoznat\w*|bez (?:odgovora|podatka)|nema (?:odgovora|podat\w+)"
+    r"|nije (?:poznato|navedeno|odgovori\w+|primjenjivo|primenljivo)|odbi\w+(?: odgovor\w*)?|nedostaj\w+",
+    r"неизвестн\w+|не (?:знам|знае|знаю|знает|отговаря|отговорил|ответил\w*|указано|указан)|няма (?:данни|отговор)"
+    r"|без (?:отговор|ответа)|нет (?:данных|ответа)|отказ\w*(?: от ответа)?|затрудн\w+(?: ответить)?|липсва\w*|пропуск"
+    r"|невідомо|немає даних|не знаю|важко сказати|відмова",
+)
+"""What is not known, or not noted."""
 _UNKNOWN = (
+    *_NOTED,
     r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)",
     r"refus(ed?|als?)( to answer)?",
     r"(not |un)answered|no reply",
@@ -55,6 +80,7 @@ _NOT_APPLICABLE = (
     r"ei koske|非該当|uygulanamaz|uygun değil|δεν εφαρμόζεται|nem alkalmazható|nu se aplică",
     r"해당 ?없음|비해당|不适用|不適用",
     r"ikke (utført|udført|målt)|neprovedeno",
+    r"ni (?:relevantno|ustrezno)|nije (?:primjenjivo|primenljivo)|неприложимо|не (?:применимо|се отнася|относится)",
     r"not asked or missing|ej aktuell[t]?|ikke relevant|inte aktuellt|netýká se|nicht zutreffend|n\.?\s?v\.?\s?t\.?",
 )
 _EMPTY = (
@@ -87,6 +113,8 @@ _MARKED = re.compile(
     re.IGNORECASE,
 )
 """The mark behind a label that its code is a missing one."""
+_DENIED = re.compile(r"\b(?:not|nicht|niet|non|no|não|inte|ej|ikke|nie|ne|ni|nije|не)\b", re.IGNORECASE)
+"""The words that deny something."""
 _OR = re.compile(r"\s+(?:or|oder|ou|o|of|lub|eller|nebo|e|und|and|et|y|i|en|och|og)\s+", re.IGNORECASE)
 
 
@@ -97,14 +125,23 @@ def _wordings(label: str) -> list[str]:
     return [label, *(parts if len(parts) > 1 else [])]
 
 
+def _says(label: str, form: re.Pattern[str]) -> bool:
+    """Return whether a label has a form, or its first part has it and the others have it or deny something:
+    `unknown / county not reported`.
+    """
+    whole, *parts = (each.strip(" .()") for each in _wordings(label.replace(" (", " / ")))
+    if form.fullmatch(label.strip(" .")) or form.fullmatch(whole):
+        return True
+    fit = [bool(form.fullmatch(each)) for each in parts]
+    denied = [bool(_DENIED.search(each)) for each in parts]
+    return fit[:1] == [True] and all(map(bool.__or__, fit, denied))
+
+
 def is_special(label: str) -> bool:
     """Return whether a label says that there is no value, in one wording or in several: `don't know/no answer`; or has
     a mark behind it: `refused to say [missing]`.
     """
-    if _MARKED.search(label):
-        return True
-    said = [bool(_SPECIAL.fullmatch(each.strip(" ."))) for each in _wordings(label)]
-    return said[0] or (len(said) > 1 and all(said[1:]))
+    return bool(_MARKED.search(label)) or _says(label, _SPECIAL)
 
 
 def is_abbreviation(label: str) -> bool:
@@ -114,10 +151,7 @@ def is_abbreviation(label: str) -> bool:
 
 def is_unknown(label: str) -> bool:
     """Return whether a label says that a value is unknown; not that there can be none, as `not applicable` does."""
-    if _MARKED.search(label):
-        return True
-    said = [bool(_UNANSWERED.fullmatch(each.strip(" ."))) for each in _wordings(label)]
-    return said[0] or (len(said) > 1 and all(said[1:]))
+    return bool(_MARKED.search(label)) or _says(label, _UNANSWERED)
 
 
 def is_empty(code: str) -> bool:

@@ -14,8 +14,11 @@ _NOT = re.compile(
 )
 """The words that deny a role: `not sensitive`, `non-sensible`. They are looked for before the words of a role."""
 _RELEASE = re.compile(
-    r"\b(?:not|non|nao|nicht|kein\w*|niet|ej|ikke|nie|ne|no)\b[ -]+(?:to be |zu |se )?"
-    r"(?:releas|publi|disclos|diffus|divulg|veroffentl|weitergeb|vrijge|utlamn|offentlig|udstykk)\w*"
+    r"\b(?:not|non|nao|nicht|kein\w*|niet|ej|inte|ikke|nie|ne|ni|no|never|nunca|mai)\b[ -]+(?:\w+ ){0,2}"
+    r"(?:releas|publi|pubbl|disclos|diffus|divulg|veroffentl|weitergeb|weitergegeb|vrijge|openbaar|utlamn|lamnas ut"
+    r"|offentlig|udstykk|udlever|utlever|ujawni|udostep|zverej|objav|javn)\w*"
+    r"|\bnezverej\w*|\bneobjavl\w*|\binternal use only|\bnur (?:fur )?intern\w*|\busage interne|\buso intern\w*"
+    r"|\b(?:alleen )?intern gebruik|\bwithheld\b|\bsuppressed in (?:the )?public\w*"
 )
 """The words that a column is not to be released, which deny no role."""
 _QUASI = re.compile(
@@ -78,6 +81,12 @@ def stated_role(text: str) -> Role | None:
     if _NOT.search(_RELEASE.sub("", plain)):
         return None
     return next((role for role, words in _KINDS if words.search(plain)), None)
+
+
+def words_against_release(text: str) -> str:
+    """Return the part of notes, or of a cell about sensitivity, which says that a column is not to be published."""
+    parts = (each.strip(" !()[]'*_") for each in re.split(r"[.;,\n]\s*|\s[-–—]\s", text))
+    return next((each for each in parts if _RELEASE.search(plain_text(each).lower())), "")
 
 
 def is_no_role(text: str) -> bool:

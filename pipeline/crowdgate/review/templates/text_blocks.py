@@ -10,12 +10,17 @@ from dataclasses import dataclass, field
 
 from crowdgate.review.templates.code_rows import DOUBTFUL, cells_of, headed_table, is_range, plain_table
 from crowdgate.review.templates.dictionary_headings import HEADINGS, heading_key, is_count_heading, places_of_codes
+from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.special_labels import is_special
 from crowdgate.review.templates.value_rows import is_observed
+from crowdgate.sources.table_header import CellType
 
 _NAMES = "|".join(sorted(map(re.escape, HEADINGS["name"]), key=len, reverse=True))
-_START = re.compile(rf"\W{{0,4}}(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)", re.IGNORECASE)
+_START = re.compile(
+    rf"\W{{0,4}}(?:(?:sas|spss|stata|r|short|file) )?(?:{_NAMES})\s*[:.=#]?\s+(?P<name>[^\s:]+)[:.]?(?P<rest>.*)",
+    re.IGNORECASE,
+)
 _BARE = re.compile(r"(?P<name>[^\s:]+?)(?P<rest>(?:[:.]?\s|[:.]?$).*)")
 _ATTRIBUTE = re.compile(r"(?P<left>[^\W\d][^:=\t]{1,38}?)(?:\s*:\s*|\s{2,}|\t|\s*$)(?P<words>.*)")
 _FIRST, _LABELS, _QUESTIONS = "concept", ("label", "description"), ("question",)
@@ -30,6 +35,8 @@ OWN_HEADINGS = {
     "columna": "", "start": "", "end": "",
 }  # fmt: skip
 """The attributes of blocks that are no headings of data dictionaries; those without a key are passed over."""
+_WORDED = (*_LABELS, *_QUESTIONS, "notes")
+"""The attributes whose words go on in the next line."""
 _BARE_HEADS = ["code", "label"]
 _FLAGS = re.compile(r"(?:status )?flags?|source|notes?|remarks?|mode of collection", re.IGNORECASE)
 """The lines that end a list of codes without headings."""
@@ -67,7 +74,7 @@ def block_rows(text: str, names: Sequence[str]) -> list[list[str]]:
 
 def _blocks(text: str, names: dict[str, str]) -> tuple[list[_VariableBlock], bool]:
     """Return the block of each column, and whether a heading for names begins it."""
-    lines = [(line, _START.fullmatch(line)) for line in text.splitlines()]
+    lines = [(line, _START.fullmatch(line)) for line in _names_first(text.splitlines(), names)]
     marks = {_mark(start) for _, start in lines if start is not None and start["name"].casefold() in names}
     is_marked = bool(marks)
     found, is_open = list[_VariableBlock](), False
@@ -82,6 +89,29 @@ def _blocks(text: str, names: dict[str, str]) -> tuple[list[_VariableBlock], boo
         elif is_open:
             is_open = _add(found[-1], line)
     return found, is_marked
+
+
+def _names_first(lines: Sequence[str], names: dict[str, str]) -> list[str]:
+    """Return lines in which the line with the name of a column comes first of its paragraph, where another attribute
+    began it.
+    """
+    found, start = list[str](), 0
+    for line in lines:
+        is_empty = not line.strip() or _RULE.fullmatch(line)
+        named = _START.fullmatch(line)
+        is_named = named is not None and named["name"].casefold() in names
+        if is_named and start < len(found) and _is_attribute(found[start]):
+            found.insert(start, line)
+        else:
+            found.append(line)
+        start = len(found) if is_empty or is_named else start
+    return found
+
+
+def _is_attribute(line: str) -> bool:
+    """Return whether a line states a known fact behind a colon."""
+    head, colon, words = line.partition(":")
+    return bool(colon and words.strip()) and _START.fullmatch(line) is None and _key(head) is not None
 
 
 def _mark(start: re.Match[str]) -> str:
@@ -149,7 +179,7 @@ def _add(block: _VariableBlock, line: str) -> bool:
         block.last = key
     elif _FIGURE_LINE.fullmatch(line.strip()):
         block.is_counted |= bool(_COUNTED.fullmatch(line.strip().partition(":")[0]))
-    elif block.last and line[:1].isspace():
+    elif block.last and (line[:1].isspace() or (block.last in _WORDED and len(cells) == 1 and ": " not in line)):
         block.stated[block.last] = f"{block.stated[block.last]} {' '.join(cells)}".strip()
     return True
 
@@ -166,7 +196,9 @@ def _rows(block: _VariableBlock) -> Iterator[list[str]]:
     notes = stated.get("notes", "")
     table = headed_table(block.heads, _ended(block)) if block.heads else plain_table(block.rows)
     ranges = [code for code, _ in table.entries if is_range(code)]
-    kind = stated.get("type", "") or _type(ranges, stated.get("length", ""))
+    kind = stated.get("type", "")
+    is_plain = not kind or (ranges and stated_type(kind) == StatedType(CellType.NUMBER))
+    kind = _type(ranges, stated.get("length", "")) if is_plain else kind
     first = [block.name, label, notes, kind]
     if table.doubtful:
         yield [*first, f"{DOUBTFUL}{'; '.join(table.doubtful)}", ""]
