@@ -33,7 +33,7 @@ class InconsistentShuffleError(Exception):
     """The merged buckets do not hold each row once."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Totals:
     """Totals of some groups: their number, the facts about their rows, their rows that name a person, and those of
     them that cleaning retains.
@@ -70,7 +70,7 @@ class ShuffledBucket:
     missing: tuple[int, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class GatheredPeople:
     """The counts of a table in merged buckets, and whether the run's process has counted a part of it."""
 

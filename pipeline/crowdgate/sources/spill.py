@@ -45,7 +45,7 @@ class Spill:
         return replace(self, division=replace(self.division, buckets=buckets))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SpilledPeople:
     """Rows by person in a file, with a block for each bucket; `named` is their number of rows with an id, `clean` that
     of those among them that cleaning retains."""
@@ -111,7 +111,7 @@ class Bucket:
         return sum(block.size for block in self.blocks)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MergedBucket:
     """The rows by person of a bucket, merged, in one block, and the figures about them."""
 

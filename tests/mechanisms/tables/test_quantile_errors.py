@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
 
 from crowdgate.arrays import Bools, Floats, Integers
+from crowdgate.guarantee import Part
+from crowdgate.mechanisms.tables.answers import consistent_answers, raw_answers
 from crowdgate.mechanisms.tables.bin_tree import tree_estimates
+from crowdgate.mechanisms.tables.dp_tables import plan_dp_tables
 from crowdgate.mechanisms.tables.quantile_errors import NoisyBins, NoisyRows, quantile_errors
 from crowdgate.mechanisms.tables.quantiles import quantile_bins
+from crowdgate.mechanisms.tables.workload import Quantiles
+from tests.mechanisms.tables.tables import contract
 
 SEED, NOISE = 20301104, 6.0
 PROBABILITIES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -132,3 +138,15 @@ def test_a_better_known_number_of_rows_makes_errors_smaller() -> None:
     noisy = NoisyBins([counts], [np.full(counts.shape, 400.0)], [])
     rows = NoisyRows(counts.sum(axis=-1), 25.0)
     assert (quantile_errors(noisy, bins, half, rows=rows) < quantile_errors(noisy, bins, half)).all()
+
+
+@pytest.mark.parametrize("answers", [raw_answers, consistent_answers])
+@pytest.mark.parametrize("by", [{}, {"sex": "exact"}])
+def test_quantiles_at_a_level_of_one_value_are_that_value(answers: Any, by: dict[str, str]) -> None:
+    asked = Quantiles("hours", "any", (Fraction(1, 2),), by)
+    mechanism, _ = plan_dp_tables((asked,), contract(), Part("m", Fraction(1), Fraction(1, 10**6)), noise="gaussian")
+    assert mechanism is not None
+    noisy = [np.full(query.shape, 9) for query in mechanism.queries]
+    (answer,) = answers(mechanism, noisy, Fraction(1, 2))
+    assert not answer.bins.any()
+    assert not answer.errors.any()

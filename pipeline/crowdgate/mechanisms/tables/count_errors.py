@@ -106,7 +106,10 @@ class _Posteriors:
 
     def variance_of_rows(self, at: int, column: str) -> float:
         """Return the variance of the sum of a table's cells over all values of the column."""
-        ranks, place = self._ranks[at], list(self._lattice.nestings).index(column)
+        ranks, columns = self._ranks[at], list(self._lattice.nestings)
+        if column not in columns:  # at a level of one value
+            return self._variance(ranks)
+        place = columns.index(column)
         return self._variance((*ranks[:place], 0, *ranks[place + 1 :]))
 
     def _margins(self, at: int) -> tuple[list[_Margin], Floats]:
