@@ -342,7 +342,8 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         unread=listed.unread, missing=missing, bottom=listed.bottom,
         step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
-        role=first.role or other.role, withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
+        role=first.role or other.role,
+        withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
 
@@ -411,7 +412,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
-        from_zero=listed.from_zero, withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
+        from_zero=listed.from_zero,
+        withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")
