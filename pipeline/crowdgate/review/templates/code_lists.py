@@ -230,7 +230,7 @@ def _listed(column: DraftColumn, values: Values) -> DraftColumn:
         return column
     if special_codes(values):
         missing = (*column.missing, *(code for code, _ in values))
-        return replace(column, missing=tuple(dict.fromkeys(missing)))
+        return replace(column, missing=tuple(dict.fromkeys(missing)), remark="")
     plain = tuple(pair for pair in values if pair[0] not in column.missing)
     listed = (
         without_unknown(without_scale(plain, column.bounds))
