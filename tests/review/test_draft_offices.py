@@ -118,13 +118,13 @@ def test_a_list_named_like_a_variable_hides_no_other(tmp_path: Path, heads: list
 
 def test_a_list_of_long_values_without_labels_is_read_as_a_whole(tmp_path: Path) -> None:
     races = ["AMERICAN INDIAN OR ALASKA NATIVE", "ASIAN", "WHITE"]
-    rows = [["RACE", each, None] for each in (*races, "NOT REPORTED")]
+    rows = [["CL.RACES", each, None] for each in (*races, "NOT REPORTED")]
     ages = [
-        ["AGEGR", "<65", "Under 65 years"],
-        ["AGEGR", "65-74", "65 to 74 years"],
-        ["AGEGR", ">=75", "75 years and over"],
+        ["CL.AGES", "<65", "Under 65 years"],
+        ["CL.AGES", "65-74", "65 to 74 years"],
+        ["CL.AGES", ">=75", "75 years and over"],
     ]
-    variables = [["Variable", "Label", "Codelist"], ["RACE", "Race", "RACE"], ["AGEGR", "Age group", "AGEGR"]]
+    variables = [["Variable", "Label", "Codelist"], ["RACE", "Race", "RACES"], ["AGEGR", "Age group", "AGES"]]
     book = tmp_path / "b.xlsx"
     write_workbook(book, {"Variables": variables, "Codelists": [["ID", "Term", "Decoded Value"], *rows, *ages]})
     found = drafted_items(tmp_path, "RACE,AGEGR", book, ".xlsx")

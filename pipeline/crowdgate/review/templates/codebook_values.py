@@ -345,20 +345,27 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
         return without_unknown(ListedValues(tuple(pairs)))
     ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
     if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
-        outside = _beyond(ranges[0], tuple(pair for pair in pairs if pair[0] not in (*ranges, *special)))
-        special += outside
-        others = [(code, label) for code, label in pairs if code not in (*ranges, *special)]
-        labels = [label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label)]
-        behind = "; ".join(labels)
-        found = _one_range(ranges, others) or unread
-        if _names_number(behind):
-            found = ListedValues(unread="; ".join(" ".join(filter(None, each)) for each in filled))
-        doubtful = tuple(pair for pair in pairs if pair[0] in outside and not pair[0].startswith("-"))
-        remark = "" if found.unread else "; ".join(filter(None, [*labels, counted_as_missing(doubtful)]))
-        return replace(found, missing=tuple(map(point_number, special)), remark=remark)
+        return _ranged(pairs, filled, ranges, special) or replace(unread, missing=tuple(map(point_number, special)))
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _ranged(
+    pairs: Sequence[tuple[str, str]], filled: Sequence[tuple[str, str]], ranges: Sequence[str], special: tuple[str, ...]
+) -> ListedValues | None:
+    """Return a range with the codes that stand for no value, and the words behind it; None if others stand there."""
+    outside = _beyond(ranges[0], tuple(pair for pair in pairs if pair[0] not in (*ranges, *special)))
+    others = [(code, label) for code, label in pairs if code not in (*ranges, *special, *outside)]
+    labels = [label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label)]
+    missing = tuple(map(point_number, (*special, *outside)))
+    if _names_number("; ".join(labels)):
+        said = "; ".join(" ".join(filter(None, each)) for each in filled)
+        return ListedValues(unread=said, missing=missing)
+    found = _one_range(ranges, others)
+    doubtful = tuple(pair for pair in pairs if pair[0] in outside and not pair[0].startswith("-"))
+    remark = "; ".join(filter(None, [*labels, counted_as_missing(doubtful)]))
+    return replace(found, missing=missing, remark=remark) if found else None
 
 
 def _beyond(ends: str, labelled: Values) -> tuple[str, ...]:

@@ -17,10 +17,14 @@ _LIST = "|".join(
 """The words for a list of codes, and those that refer to one, in several languages."""
 _WORDS = re.compile(rf"(?<![^\W_])(?:{_LIST})(?![^\W_])", re.IGNORECASE)
 _HEADING = re.compile(
-    r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?|codelijst|codetabel"
-    r"|schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo"
-    r"|コード表|コードリスト|코드표|码表|代码表|list(?:e|a)?(?: name)?|nomenclature|diccionario"
-    r"|šifrant\w*|šifrarnik|kodni popis|номенклатур\w*|класификатор\w*|классификатор\w*|справочник\w*|кодификатор",
+    "|".join(
+        (
+            r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?",
+            r"codelijst|codetabel|schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo",
+            r"コード表|コードリスト|코드표|码表|代码表|list(?:e|a)?(?: name)?|nomenclature|diccionario",
+            r"šifrant\w*|šifrarnik|kodni popis|номенклатур\w*|класификатор\w*|классификатор\w*|справочник\w*",
+        )
+    ),
     re.IGNORECASE,
 )
 LEAST_WORD = 2

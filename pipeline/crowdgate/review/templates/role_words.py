@@ -145,10 +145,10 @@ _IDENTIFYING = (
     re.compile(
         r"\bazonosito|αναγνωριστικ|κωδικος (?:νοικοκυρι|ατομ|ερωτωμ)"
         r"|(?:个人|住户|受访者|個人|世帯|調査)(?:编码|编号|番号|編號|id)|(?:标识|識別|標識|登録)(?:码|符|番号|子)"
-        r"|identifikac\w+ cislo|isikukood|pseudonuumi"
         rf"|{plain_text('식별')}|{plain_text('일련번호')}|\b(?:hane|birey|fert)\w* (?:\w+ )?(?:no|numara)"
     ),
     re.compile(r"^(?:identyfikator|identifikator|identificat(?:or|eur|ivo)|identificador|identifiant)\b"),
+    re.compile(r"\bidentifikac\w+ cislo|isikukood|pseudonuumi"),
 )
 """The phrases for identifiers. A number of one thing (`numero della scheda`) names it; one of several is a count."""
 OUTRIGHT = 4

@@ -26,7 +26,7 @@ LEAST_BLOCKS = 2
 
 
 @dataclass
-class _Block:
+class _HeadedBlock:
     name: str
     rest: str
     lines: dict[str, list[str]] = field(default_factory=dict)
@@ -46,7 +46,7 @@ def sectioned_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     return [[*ROWS], *(_row(limited.get(each.name, each)) for each in {each.name: each for each in blocks}.values())]
 
 
-def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
+def _blocks(text: str, names: dict[str, str]) -> Iterator[_HeadedBlock]:
     """Yield the block of each line that begins with the name of a column."""
     block, key, is_parted = None, "", False
     for line in text.splitlines():
@@ -54,7 +54,7 @@ def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
         name = names.get(first.rstrip(".:").casefold())
         if name and not line[:1].isspace() and not (key in _LIMITS and not is_parted and "=" in line):
             block and (yield block)
-            block, key, is_parted = _Block(name, rest), "label", False
+            block, key, is_parted = _HeadedBlock(name, rest), "label", False
         elif not line.strip():
             is_parted = True
         elif block:
@@ -64,7 +64,7 @@ def _blocks(text: str, names: dict[str, str]) -> Iterator[_Block]:
         yield block
 
 
-def _add(block: _Block, line: str, key: str, *, is_parted: bool) -> str:
+def _add(block: _HeadedBlock, line: str, key: str, *, is_parted: bool) -> str:
     """Add a line to a block, and return the heading above the next one. An empty line ends all but a list of codes."""
     found = _HEADED.fullmatch(line.strip())
     known = _key(found["head"]) if found else None
@@ -90,7 +90,7 @@ def _key(head: str) -> str | None:
     return "range" if known is None and _RANGE.fullmatch(head) else known
 
 
-def _row(block: _Block) -> list[str]:
+def _row(block: _HeadedBlock) -> list[str]:
     """Return the row of a variable."""
     size = _SIZE.search(block.rest)
     behind = "" if size else re.sub(r"[.\s]*\d*$", "", block.rest)
