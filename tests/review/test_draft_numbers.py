@@ -102,3 +102,17 @@ def test_number_cells_of_workbooks_keep_their_decimals(tmp_path: Path) -> None:
     found = {name: each["domain"] for name, each in drafted_items(tmp_path, "a,b", book).items()}
     assert (found["a"]["from"], found["a"]["precision"]) == ("-1", "0.001")
     assert (found["b"]["from"], found["b"]["to"]) == ("0.25", "2")
+
+
+@pytest.mark.parametrize("span", ["1-5", ""])
+@pytest.mark.parametrize("kind", ["Numeric", "integer", ""])
+def test_points_of_a_scale_need_no_label_each(tmp_path: Path, span: str, kind: str) -> None:
+    text = f'variable,label,type,valid range,values\na,Index,{kind},{span},"1 Worst; 2; 3; 4; 5 Best; 9 Refused"\n'
+    found = drafted_items(tmp_path, "a,x", text)["a"]["domain"]
+    assert found["values"] == ["1", "2", "3", "4", "5"]
+    assert (found["labels"], found["missing"]) == ({"1": "Worst", "5": "Best"}, ["9"])
+
+
+def test_points_that_do_not_follow_are_left_to_decide(tmp_path: Path) -> None:
+    text = 'variable,label,values\na,Index,"1 Worst; 2; 3; 7; 8 Best"\n'
+    assert "CHANGE" in drafted_items(tmp_path, "a,x", text)["a"]["domain"]
