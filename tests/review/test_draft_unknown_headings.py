@@ -1,12 +1,15 @@
 """Drafts from codebooks whose headings are in a language that is not known: their columns are known by their cells."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 from tests.sources.table_files import write_workbook
 
-VARIABLES = [
+Rows = Sequence[Sequence[Any]]
+VARIABLES: Rows = [
     ["Qrx", "Emri", "Zbulim", "Vlx", "Lst"],
     ["1", "gjinia", "Gjinia e personit", None, "L_GJIN"],
     ["2", "rajoni", "Rajoni i personit", None, "L_RAJ"],
@@ -14,7 +17,7 @@ VARIABLES = [
     ["4", "pesha", "Pesha e personit", "30–220", "L_MUN"],
     ["5", "gjat", "Gjatesia e personit", "120 do 220", None],
 ]
-LISTS = [
+LISTS: Rows = [
     ["Lst", "Kdx", "Emx"],
     ["L_GJIN", "1", "mashkull"],
     [None, "2", "femer"],

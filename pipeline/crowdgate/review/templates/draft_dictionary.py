@@ -43,6 +43,7 @@ from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
 from crowdgate.review.templates.list_names import is_list_heading
+from crowdgate.review.templates.open_ends import noted_end
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
@@ -389,7 +390,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     noted = codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS])
     said = counted_as_missing(tuple(pair for pair in noted if not is_special(pair[1])))
-    listed = replace(listed, remark=listed.remark or said)
+    unread = "" if top or bottom else noted_end(listed.bounds, first.get("notes", ""))
+    listed = replace(listed, remark=listed.remark or said or unread)
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),

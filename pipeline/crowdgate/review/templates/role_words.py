@@ -56,7 +56,7 @@ _MONEY = (
     "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
     r"\bbonus", "invoice", "factuur", "gefactureerd", "facture", r"\bfactura", "fattura", r"\bfatura",
     "rechnungsbetrag",
-    "hospital bill", r"dohod(?:e?k|ak)", "prihod", r"social\w+ transf", "socialn\w+ pomoc", "socijaln\w+ pomoc",
+    "hospital bill", r"dohod(?:e?k|ak)", "prihod", r"social\w+ transf", r"socialn\w+ pomoc", r"socijaln\w+ pomoc",
     "доход", "заплата",
     r"\b(?:gross|net|basic|take-home|(?:week|hour|month)ly|annual|usual) (?:\w+ )?pay\b",
     "verschuld", "wynagrodz", "zarobk", r"\bgehalt", r"\bwages?\b",
