@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_sources import read_draft_source
 from tests.review.drafted_items import drafted_items
 from tests.sources.table_files import write_workbook
@@ -102,3 +103,41 @@ def test_number_cells_of_workbooks_keep_their_decimals(tmp_path: Path) -> None:
     found = {name: each["domain"] for name, each in drafted_items(tmp_path, "a,b", book).items()}
     assert (found["a"]["from"], found["a"]["precision"]) == ("-1", "0.001")
     assert (found["b"]["from"], found["b"]["to"]) == ("0.25", "2")
+
+
+@pytest.mark.parametrize("span", ["1-5", ""])
+@pytest.mark.parametrize("kind", ["Numeric", "integer", ""])
+def test_points_of_a_scale_need_no_label_each(tmp_path: Path, span: str, kind: str) -> None:
+    text = f'variable,label,type,valid range,values\na,Index,{kind},{span},"1 Worst; 2; 3; 4; 5 Best; 9 Refused"\n'
+    found = drafted_items(tmp_path, "a,x", text)["a"]["domain"]
+    assert found["values"] == ["1", "2", "3", "4", "5"]
+    assert (found["labels"], found["missing"]) == ({"1": "Worst", "5": "Best"}, ["9"])
+
+
+def test_points_that_do_not_follow_are_left_to_decide(tmp_path: Path) -> None:
+    text = 'variable,label,values\na,Index,"1 Worst; 2; 3; 7; 8 Best"\n'
+    assert "CHANGE" in drafted_items(tmp_path, "a,x", text)["a"]["domain"]
+
+
+@pytest.mark.parametrize(
+    ("notes", "bounds"),
+    [
+        ("leto 80 pomeni 80 ali več", {"from": "10", "to": "80", "top": "true"}),
+        ("80 = 80 и повече", {"from": "10", "to": "80", "top": "true"}),
+        ("10 = 10 ali manj", {"from": "10", "to": "80", "bottom": "true"}),
+    ],
+)
+def test_notes_open_the_ends_of_a_range(tmp_path: Path, notes: str, bounds: Any) -> None:
+    assert _domain(tmp_path, f"a,Hours,integer,10,80,,{notes}") == bounds
+
+
+@pytest.mark.parametrize(
+    ("notes", "quoted"), [("zaokroženo na 80", True), ("12 rows above 80", False), ("since 2010", False)]
+)
+def test_notes_on_an_end_that_are_not_understood_are_quoted(tmp_path: Path, notes: str, quoted: bool) -> None:
+    (tmp_path / "t.csv").write_text("a,x\n", encoding="utf-8")
+    book = tmp_path / "b.csv"
+    book.write_text(f"variable,label,type,values,notes\na,Hours,integer,10-80,{notes}\n", encoding="utf-8")
+    text = draft_contract(read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=book), "t")
+    assert (f'not understood: "{notes}"' in text) is quoted
+    assert "12 rows" not in text

@@ -21,7 +21,8 @@ def _draft(tmp_path: Path, notes: str, domains: list[str] | None = None) -> str:
     "notes",
     [
         "do not publish", "very sensitive, not in public file", "Not for publication.", "niet publiceren",
-        "nicht veröffentlichen", "ne pas publier", "no publicar", "não publicar", "non pubblicare", "ikke offentliggøres",
+        "nicht veröffentlichen", "ne pas publier", "no publicar", "não publicar", "non pubblicare",
+        "ikke offentliggøres",
         "nie publikować", "nezveřejňovat", "ne objavljati", "internal use only",
     ],
 )  # fmt: skip

@@ -32,6 +32,8 @@ from crowdgate.sources.table_header import CellType
 
 LEAST_CELLS = 2
 """The least number of filled cells of a row that is no title."""
+LEAST_LISTS = 2
+"""The least number of lists that variables name in a sheet whose headings are not known."""
 _COUNT = re.compile(r"[\d\s.,%()]+")
 """A text that may be a count or a share."""
 Row = tuple[str, ...]
@@ -152,20 +154,55 @@ def _are_of_variables(lists: Mapping[str, Values], names: frozenset[str]) -> boo
 
 def _named_lists(rows: Sequence[Sequence[str]], names: set[str]) -> dict[str, Values]:
     """Return the lists of a sheet that has the name of a list beside each code."""
+    width = max(map(len, rows), default=0)
+    cells = [[*(each.strip() for each in row), *[""] * (width - len(row))] for row in rows]
+    places = _headed_places(cells, names) or _places_by_content(cells, names)
+    if places is None:
+        return {}
+    at, place, code, label = places
+    title, found = "", dict[str, list[tuple[str, str]]]()
+    for row in cells[at:]:
+        title = row[place] or title
+        if row[code]:
+            found.setdefault(title.casefold(), []).append((row[code], bare_label(row[code], row[label])))
+    return {name: tuple(pairs) for name, pairs in found.items() if len(dict(pairs)) == len(pairs)}
+
+
+def _headed_places(rows: Sequence[Sequence[str]], names: set[str]) -> tuple[int, int, int, int] | None:
+    """Return the number of the first row below known headings, and the places of the names of lists, of codes and of
+    labels; None without them.
+    """
     at = next((at for at, row in enumerate(rows) if places_of_codes(row)), None)
     places = None if at is None else places_of_codes(rows[at])
     if at is None or places is None:
-        return {}
-    below = [[*(each.strip() for each in row), *[""] * len(rows[at])] for row in rows[at + 1 :]]
-    free = [each for each in range(len(rows[at])) if each not in places]
-    hits = {each: sum(list_name(cells[each]) in names for cells in below) for each in free}
+        return None
+    hits = {
+        each: sum(list_name(row[each]) in names for row in rows[at + 1 :])
+        for each in range(len(rows[at]))
+        if each not in places
+    }
     place = max(hits, key=lambda each: hits[each], default=0)
-    title, found = "", dict[str, list[tuple[str, str]]]()
-    for cells in below if hits.get(place) else []:
-        title = cells[place] or title
-        if code := cells[places[0]]:
-            found.setdefault(title.casefold(), []).append((code, bare_label(code, cells[places[1]])))
-    return {name: tuple(pairs) for name, pairs in found.items() if len(dict(pairs)) == len(pairs)}
+    return (at + 1, place, *places) if hits.get(place) else None
+
+
+def _places_by_content(rows: Sequence[Sequence[str]], names: set[str]) -> tuple[int, int, int, int] | None:
+    """Return the same for a sheet with headings that are not known, of which one column has the names of several lists
+    and two others are filled.
+    """
+    columns = [*zip(*rows, strict=True)]
+    named = [{list_name(cell) for cell in column if cell} & names for column in columns]
+    place = max(range(len(columns)), key=lambda each: len(named[each]), default=0)
+    filled = [at for at, each in enumerate(columns) if at != place and 2 * sum(map(bool, each)) > len(rows)]
+    if not columns or len(named[place]) < LEAST_LISTS or len(filled) < LEAST_CELLS:
+        return None
+    at = next(number for number, row in enumerate(rows) if list_name(row[place]) in named[place])
+    code, label = sorted(filled[:2], key=lambda each: not _has_numbers(columns[each][at:]))
+    return at, place, code, label
+
+
+def _has_numbers(cells: Sequence[str]) -> bool:
+    """Return whether most cells are numbers."""
+    return 2 * sum(parse_number(each) is not None for each in cells) > len(cells)
 
 
 def _with_lists(found: Dictionary, sheets: Sequence[Mapping[str, Values]], coded: Sequence[str]) -> Dictionary:
@@ -193,7 +230,7 @@ def _listed(column: DraftColumn, values: Values) -> DraftColumn:
         return column
     if special_codes(values):
         missing = (*column.missing, *(code for code, _ in values))
-        return replace(column, missing=tuple(dict.fromkeys(missing)))
+        return replace(column, missing=tuple(dict.fromkeys(missing)), remark="")
     plain = tuple(pair for pair in values if pair[0] not in column.missing)
     listed = (
         without_unknown(without_scale(plain, column.bounds))

@@ -121,7 +121,8 @@ _RANGE = re.compile(
 _RANGE_IN_WORDS = re.compile(rf"(?<![\w.,/-]){_RANGE.pattern}(?![\w/-])", re.IGNORECASE)
 _MARKS, _SLASHED = ".-", ("DD/MM/YYYY", "MM/DD/YYYY")
 _CODE_IN_WORDS = re.compile(
-    r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|wenn|falls|bei|für"
+    r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|pomeni|znači|bedeutet|signifie|significa"
+    r"|betekent|betyder|oznacza|znamená|означава|означает|wenn|falls|bei|für"
     r"|indien|als|voor|se|per|si|pour|para|om|hvis|ved|jeśli|gdy|dla|pokud)\s+)(?P<label>[^=:;,.()\[\]]+)"
 )
 """A number, or a few capital letters, among words, with what it stands for."""

@@ -162,6 +162,8 @@ NO_FIRST_WORDS = {"day"}
 """The words that begin descriptions of other things: `day of the week`."""
 ADMISSIONS = {"ingreso", "ingresos"}
 """The words for income that in the name of a day mean an admission."""
+ATTAINED = {"highest", "completed", "attained", "finished"}
+"""The words by which a grade is a year of school."""
 NO_SENSITIVE = {*AGE, *DAYS, "year", "jahr", "annee", "ano", "anno", "jaar", "rok", "aar", "ar", "birth", "place"}
 """The words by which a column says when or where something was: `year of diagnosis`."""
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "Ae", "ł": "l", "Ł": "L", "ı": "i"})

@@ -2,15 +2,17 @@
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
+from crowdgate.review.templates.codebook_values import ANSWERS, listed_values, range_ends
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.stated_decimals import are_decimals
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 
+EARLIEST_YEAR, LATEST_YEAR = 1900, 2100
 MOST_ROWS = 1000
 """The number of rows below the headings from which the columns are recognized."""
 HEADINGS = {
@@ -26,6 +28,8 @@ HEADINGS = {
         "değişken", "değişken adı", "alan adı", "μεταβλητή", "όνομα μεταβλητής", "változó", "változónév",
         "változó neve", "variabilă", "nume variabilă", "变量", "变量名", "变量名称", "字段名", "字段",
         "变数名", "變數", "變數名稱", "欄位名稱",
+        "ime spremenljivke", "spremenljivka", "ime polja", "polje", "ime varijable", "naziv varijable", "varijabla",
+        "име на променлива", "променлива", "поле", "име", "имя переменной", "переменная", "назва змінної", "змінна",
         "변수명", "변수", "항목명", "컬럼명",
     ),
     "label": (
@@ -44,19 +48,21 @@ HEADINGS = {
         "beskrivelse", "beskrivning", "opis",
         "açıklama", "tanım", "περιγραφή", "leírás", "descriere", "变量说明", "字段说明", "说明", "含义",
         "描述", "變數說明", "說明",
-        "설명", "内容説明",
+        "설명", "内容説明", "vsebina", "sadržaj", "описание", "наименование", "опис", "найменування",
     ),
     "notes": (
         "notes", "remarks", "comment", "comments", "note", "bemerkung", "bemerkungen", "anmerkung", "observaciones",
         "observações", "remarques", "observations", "opmerkingen", "merknad", "anmärkning", "uwagi",
         "not", "notlar", "παρατηρήσεις", "σημειώσεις", "megjegyzés", "observații", "备注", "備註", "注释",
-        "비고", "備考",
+        "비고", "備考", "opombe", "opomba", "napomena", "napomene", "забележка", "забележки", "бележки", "примечание",
+        "примечания", "примітка", "примітки",
     ),
     "type": (
         "data type", "datatype", "field type", "type", "datentyp", "typ", "format", "data format", "variable type",
         "type of variable",
         "type of data", "storage type",
         "tipo", "tipo de dato", "tipo de dado", "datatyp", "datatype", "type de données",
+        "tip podatka", "tip podatkov", "tip varijable", "vrsta podatka", "тип", "вид", "тип данни", "тип данных",
         "tür", "tip", "veri tipi", "veri türü", "τύπος", "típus", "tip de date", "类型", "数据类型",
         "变量类型", "字段类型",
         "資料型態", "類型", "자료형", "자료유형", "데이터 타입", "타입", "データ型", "型",
@@ -77,6 +83,8 @@ HEADINGS = {
         "kodlar", "değerler", "kod listesi", "τιμές", "κωδικοί", "értékek", "kódok", "értékkészlet", "valori",
         "coduri", "取值", "取值范围", "值域", "编码", "代码", "代码值", "选项", "值", "取值說明", "代碼",
         "選項", "值域範圍", "코드값", "코드", "값",
+        "zaloga vrednosti", "vrednosti", "vrijednosti", "šifra", "šifre", "kodovi", "стойности", "стойност", "код",
+        "кодове", "значения", "коды", "значення", "коди",
         "범위", "보기", "コード値", "値",
     ),
     "value label": (
@@ -86,9 +94,10 @@ HEADINGS = {
         "değer etiketi", "kod açıklaması", "ετικέτα τιμής", "érték címke", "kód jelentése", "值标签", "值说明",
         "代码名称",
         "代码说明", "名称", "代碼說明", "代碼名稱", "코드명", "코드설명", "코드 설명", "값 설명", "명칭",
-        "値ラベル", "コード名",
+        "値ラベル", "コード名", "naziv", "naziv šifre", "opis šifre", "значение на кода", "расшифровка",
     ),
-    "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik", "有効範囲",
+    "range": ("range", "valid range", "value range", "wertebereich", "bereich", "plage", "rango", "bereik", "razpon",
+              "raspon", "обхват", "диапазон", "діапазон", "有効範囲",
         "範囲", "値の範囲", "入力範囲", "범위값", "有效范围", "値域"),
     "least": ("text validation min", "minimum", "min", "lower bound", "min value", "from", "von", "low", "low value",
               "lowest", "lower", "lower limit", "value from", "from value", "start value", "od", "van",
@@ -103,7 +112,8 @@ HEADINGS = {
         "valores perdidos", "valores ausentes", "ontbrekend", "manglende", "saknas", "braki",
         "kayıp değer", "kayıp değerler", "kayıp", "ελλείπουσες τιμές", "ελλείπουσες", "hiányzó érték",
         "hiányzó értékek", "valori lipsă", "缺失值", "缺失", "缺失代码", "遺漏值", "缺漏值", "결측값",
-        "결측치", "결측", "欠損値", "欠測値",
+        "결측치", "결측", "欠損値", "欠測値", "manjkajoče vrednosti", "manjkajoče", "nedostajuće vrijednosti",
+        "nedostajuće vrednosti", "липсващи стойности", "пропущенные значения", "пропуски",
     ),
     "identifier": ("identifier", "is identifier", "pii"),
     "role": ("sensitivity", "confidentiality", "privacy role", "identifiability", "disclosure risk", "disclosure",
@@ -112,6 +122,7 @@ HEADINGS = {
     ),
     "length": ("len", "length", "width", "länge", "längd", "lengde", "længde", "longueur", "longitud", "lunghezza",
                "lung", "lengte", "tamanho", "largura", "długość", "délka", "field length", "feldlänge",
+        "dolžina", "duljina", "dužina", "дължина", "длина", "довжина",
         "uzunluk", "μήκος", "hossz", "lungime", "长度", "字段长度", "長度", "길이", "자릿수", "桁数", "バイト数",
     ),
     "decimals": (
@@ -160,7 +171,7 @@ _WORDS = {
 }
 """The words in other headings, in order of precedence."""
 _OTHERS = re.compile(
-    r"\b(examples?|samples?|defaults?|number|count|n|beispiele?|anzahl|ejemplos?|exemp[lo]es?|exemplos?|voorbeeld\w*)\b"
+    r"\b(examples?|samples?|defaults?|number|count|n|beispiele?|anzahl|ejemplos?|exemp[lo]es?|exemplos?|voorbeeld\w*|referen\w*|normal\w*|norme?)\b"
 )
 """The words in headings of examples, defaults and counts, which say nothing of what a column can hold."""
 
@@ -224,6 +235,18 @@ def _are_lists(cells: Sequence[str]) -> bool:
     return has_labels and 2 * sum(bool(each.values or each.bounds) for each in found) > len(cells)
 
 
+def _are_ranges(cells: Sequence[str]) -> bool:
+    """Return whether most cells are ranges of numbers or days, which overlap, as positions in a line do not; and not
+    all of years, as of those in which variables were asked.
+    """
+    ends = [found for each in cells if (found := range_ends(each))]
+    numbers = [(parse_number(low), parse_number(high)) for low, high in ends]
+    plain = [(low, high) for low, high in numbers if low is not None and high is not None]
+    are_years = all(low >= EARLIEST_YEAR and high <= LATEST_YEAR for low, high in plain)
+    are_positions = all(low > end for (_, end), (low, _) in pairwise(plain))
+    return 2 * len(ends) > len(cells) > 1 and len(plain) > 1 and not are_years and not are_positions
+
+
 def _are_types(cells: Sequence[str]) -> bool:
     """Return whether most cells state a type."""
     return 2 * sum(stated_type(each).type is not CellType.UNKNOWN for each in cells) > len(cells)
@@ -282,6 +305,7 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
         found |= _labels_of_values(heads, rows, found)
     inferred = (
         ("values", _are_lists),
+        ("range", _are_ranges),
         ("type", _are_types),
         ("role", _are_roles),
         ("label", _are_labels),
@@ -289,7 +313,11 @@ def places(row: Sequence[str], below: Sequence[Sequence[str]], table: frozenset[
     )
     for key, are_those in inferred:
         free = [at for at, each in enumerate(heads) if each and not _OTHERS.search(each) and at not in found.values()]
-        is_known = key in found or (key == "label" and found.keys() & {"label", "description"})
+        is_known = (
+            key in found
+            or (key == "range" and "least" in found)
+            or (key == "label" and found.keys() & {"label", "description"})
+        )
         fit = [at for at in free if not is_known and are_those(_cells(rows, at))]
         found |= dict(zip([key], fit, strict=False))
     return found if found.keys() & {"label", "description", "notes", "values", "type"} else {}

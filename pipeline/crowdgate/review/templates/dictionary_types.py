@@ -12,6 +12,8 @@ _WORDS = {
         "整数型",
         "整數", "정수", "정수형",
         "kokonaisluku", "整数", "täisarv",
+        "celo število", "celoštevilski", "celoštevilska", "cijeli broj", "ceo broj", "cjelobrojni", "цяло число",
+        "целое число", "целое", "целочисленный", "ціле число", "ціле",
         "integer", "int", "whole number", "whole numbers", "whole", "smallint", "bigint", "tinyint", "slider",
         "count",
         "ganzzahl", "ganze zahl", "ganzzahlig", "entier", "nombre entier", "numérique entier", "entero",
@@ -25,6 +27,9 @@ _WORDS = {
         "数字",
         "数字型", "浮点型", "數值", "數字", "숫자", "수치", "실수", "숫자형", "실수형", "小数型", "数値型",
         "arv", "kümnendarv", "ujukomaarv", "desimaaliluku", "numeerinen", "luku", "小数", "数値",
+        "numerični", "numerična", "numerično", "številski", "število", "decimalno število", "numerički", "numerička",
+        "numeričko", "broj", "decimalni broj", "числов", "число", "числова", "числово", "числови", "числовой",
+        "числовая", "десетично число", "десятичное число",
         "number", "numeric", "numerical", "decimal", "float", "double", "real", "n", "num", "continuous", "calc",
         "money", "currency", "amount", "dezimalzahl", "kommazahl", "numerisch", "dezimal", "zahl", "gleitkommazahl",
         "betrag", "fließkommazahl", "décimal", "numérique", "réel", "nombre", "nombre décimal", "montant", "numérico",
@@ -39,7 +44,8 @@ _WORDS = {
     ),
     CellType.DAY: (
         "tarih", "ημερομηνία", "dată", "日期", "日期型", "날짜", "日付型",
-        "kuupäev", "dátum", "päivämäärä", "日付", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum",
+        "kuupäev", "dátum", "päivämäärä", "日付",
+        "дата", "date", "datum", "fecha", "dato", "data", "kalenderdatum", "dátum",
         "data kalendarzowa",
     ),
     CellType.MOMENT: (

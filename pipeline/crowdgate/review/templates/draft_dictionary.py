@@ -43,6 +43,7 @@ from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
 from crowdgate.review.templates.list_names import is_list_heading
+from crowdgate.review.templates.open_ends import noted_end
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
@@ -342,7 +343,8 @@ def _completed(first: DraftColumn, other: DraftColumn) -> DraftColumn:
         unread=listed.unread, missing=missing, bottom=listed.bottom,
         step=listed.step, row=first.row,
         unread_role=first.unread_role or other.unread_role,
-        role=first.role or other.role, withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
+        role=first.role or other.role,
+        withheld=first.withheld or other.withheld, top=listed.top, remark=first.remark or other.remark,
     )  # fmt: skip
 
 
@@ -388,7 +390,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     noted = codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS])
     said = counted_as_missing(tuple(pair for pair in noted if not is_special(pair[1])))
-    listed = replace(listed, remark=listed.remark or said)
+    unread = "" if top or bottom else noted_end(listed.bounds, first.get("notes", ""))
+    listed = replace(listed, remark=listed.remark or said or unread)
     missing = (
         *listed.missing,
         *(code for row in rows for code in missing_codes(row.get("missing", ""), has_comma=listed.has_comma)),
@@ -411,7 +414,8 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         range_form=listed.day_form, is_designed=bool(top) or not is_seen,
         role_words=f"{_description(rows, listed)}; free text" if is_free else "",
         bottom=bottom, unread_role=_unread_role(first), step=listed.step, may_have_decimals=is_checked,
-        from_zero=listed.from_zero, withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
+        from_zero=listed.from_zero,
+        withheld=words_against_release(f"{first.get('notes', '')}\n{first.get('role', '')}"),
     )  # fmt: skip
     if column.is_age and not column.bounds:
         notes = next((first[key] for key in reversed(_WORDS) if first.get(key)), "")

@@ -38,9 +38,10 @@ def with_codebook(
         said = f" ({headings})" if headings else ""
         raise cannot_draft(path, f"nothing on any column that can be used{said}", BY_HAND)
     stated = sum(book is not None and bool(book.values or book.bounds) for _, book in found)
+    nothing = "" if stated else "NO VALUE AND NO RANGE of any column is understood, see the headings ignored; "
     counts = f"columns whose values or range it states: {stated}; its variables without a column here: {unmatched}"
     counts += f"; columns that it does not describe: {undescribed}"
-    note = f"{headings}; {counts}" if headings else counts
+    note = f"{nothing}{headings}; {counts}" if headings else f"{nothing}{counts}"
     books = [book for _, book in found if book is not None]
     forms = _forms(books, table.settings) if table.format == "csv" else {}
     note += f"; from it {' and '.join(f'{key} {value}' for key, value in forms.items())}" if forms else ""

@@ -4,6 +4,7 @@ from crowdgate.contracts.contract import Role
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.column_words import (
     ADMISSIONS,
+    ATTAINED,
     ENDS_IN_ID,
     LONGEST_NAME,
     NO_SENSITIVE,
@@ -38,6 +39,7 @@ def guessed_role(column: DraftColumn) -> Role | None:
         return Role.DIRECT_IDENTIFIER
     words, listed = column_words(described), bool(column.values)
     words -= ADMISSIONS if column.is_day else set()
+    words -= {"grade"} if words & ATTAINED else set()
     found = role_of(named, listed=listed)
     text = plain_text(described[:MOST_QUOTED]).lower()
     if (

@@ -22,6 +22,7 @@ from crowdgate.review.templates.draft_codebook import codebook
 from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, cannot_draft
 from crowdgate.review.templates.draft_consistency import consistent
 from crowdgate.review.templates.draft_dictionary import (
+    MOST_TITLE_ROWS,
     Dictionary,
     dictionary_rows,
     dictionary_text,
@@ -201,10 +202,12 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     if end in SOURCES["excel"].suffixes:
         named = _sheets(path, _codebook_sheets(path, own_sheet), names)
         unnamed = [each for each in _sheet_names(path) if each not in (own_sheet, *(title for title, _ in named))]
-        if own_sheet is not None or any(is_dictionary(rows, names) for _, rows in named):
-            folded = {each.casefold() for each in names}
+        folded = {each.casefold() for each in names}
+        if own_sheet is not None:
             unnamed = [each for each in unnamed if list_name(each) in folded]
         others = _sheets(path, unnamed, names)
+        if any(is_dictionary(rows, names) for _, rows in named):
+            others = [each for each in others if list_name(each[0]) in folded or _can_be_lists(each[1], names)]
         if form := form_rows([rows for _, rows in (*named, *others)], names):
             return read_dictionary(path, form, names).of_blocks()
         return read_sheets(path, [*named, *others], names)
@@ -222,6 +225,12 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
     is_table = end != ".txt" or rows == dictionary_rows(text, path)
     found = found if is_table else found.of_blocks()
     return replace(found, encoding=encoding)
+
+
+def _can_be_lists(rows: Sequence[Sequence[str]], names: Sequence[str]) -> bool:
+    """Return whether a sheet beside that of the variables describes none, and has no rows of the table."""
+    has_header = any(len({*names} & {*row}) > 1 for row in rows[:MOST_TITLE_ROWS])
+    return not has_header and not is_dictionary(rows, names)
 
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:

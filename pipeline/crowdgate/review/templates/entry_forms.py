@@ -19,6 +19,9 @@ RANGE_WORDS = (
     r"(?:有効|値の)?範囲|(?:유효 ?)?범위|(?:有效)?范围",
 )
 """The words before a range, in several languages."""
+_POINT = re.compile(r"(?P<code>\d{1,3})(?:\s*[=:–-]?\s*(?P<label>[^\W\d][^=]*))?")
+LEAST_BARE = 2
+"""The least number of points of a scale without labels."""
 _NAMED = re.compile(rf"(?:{'|'.join(RANGE_WORDS)})\s*(?:is|[:=])?\s*(?P<range>(?:[^\W\d]{{2,5}} )?-?\d.*)", re.I | re.S)
 _BRACKETED = re.compile(r"(?P<start>(?:^|[;|\n])\s*)[\[(](?P<code>-?\d{1,6}|[A-Z]{1,3})[\])]\s*(?=[=:–—-]?\s*[^\W\d])")
 """A code in brackets at the start of an entry."""
@@ -46,7 +49,7 @@ def plain_entries(text: str) -> str:
     """Return a list, or a range, without the word for a range before it, brackets around codes, and, where codes stand
     behind a range, its unit of several words. Other texts are unchanged.
     """
-    text = _BRACKETED.sub(r"\g<start>\g<code> ", text.strip())
+    text = _with_bare_points(_BRACKETED.sub(r"\g<start>\g<code> ", text.strip()))
     named = _NAMED.fullmatch(text)
     text = named["range"] if named else text
     found = _MEASURED.fullmatch(text)
@@ -54,6 +57,19 @@ def plain_entries(text: str) -> str:
         return text
     has_more = (found["rest"].strip() or found["decimals"] or named) and not _ENDS.search(found["rest"])
     return f"{_with_decimals(found['range'], found['decimals'])}{found['rest']}" if has_more else text
+
+
+def _with_bare_points(text: str) -> str:
+    """Return a list of points of a scale, `1 worst; 2; 3 best`, with a sign of equality before its labels, where each
+    point without a label is one above the point before it; other texts unchanged.
+    """
+    parts = [each.strip() for each in re.split(r"[;|\n]", text) if each.strip()]
+    found = [each for part in parts if (each := _POINT.fullmatch(part))]
+    bare = [at for at, each in enumerate(found) if not each["label"]]
+    follow = all(at and int(found[at]["code"]) == int(found[at - 1]["code"]) + 1 for at in bare)
+    if len(found) < len(parts) or not LEAST_BARE <= len(bare) < len(found) or not follow:
+        return text
+    return "; ".join(f"{each['code']} = {each['label']}" if each["label"] else each["code"] for each in found)
 
 
 def _with_decimals(ends: str, decimals: str | None) -> str:

@@ -22,6 +22,7 @@ _HEADING = re.compile(
             r"code ?-?(?:lists?|sets?|table)|value ?-?sets?|look-?up\w*|kodeverk|kodeliste?|kodlist[ae]?",
             r"codelijst|codetabel|schlüsselverzeichnis|číselník\w*|kodtabell|klassifikaator|koodiloend|koodisto|kódlista|słownik|catálogo",
             r"コード表|コードリスト|코드표|码表|代码表|list(?:e|a)?(?: name)?|nomenclature|diccionario",
+            r"šifrant\w*|šifrarnik|kodni popis|номенклатур\w*|класификатор\w*|классификатор\w*|справочник\w*",
         )
     ),
     re.IGNORECASE,

@@ -2,14 +2,20 @@
 
 import re
 
+LEAST_DIGITS = 2
+"""The least number of digits of an end of a range by which a note is one on it."""
 LONGEST_UNMARKED = 3
 """The most digits of a number without marks between its thousands."""
 
-_OR = r"(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|i|nebo|alebo|a|ja|või|és|sau(?: mai)?|vagy)"
+_OR = (
+    r"(?:or|and|oder|und|ou|et|o|y|e|of|en|eller|och|og|lub|i|nebo|alebo|a|ja|või|és|sau(?: mai)?|vagy"
+    r"|ali|ili|и|или|або|та)"
+)
 _MORE = (
     r"(?:more|older|over|above|higher|greater|longer|up(?:wards)?|mehr|alter|älter|darüber|höher|länger|plus|davantage"
     r"|más|mayor(?:es)?|mais|maiores|acima|più|oltre|superiore|meer|ouder|hoger|langer|mer|fler|flera|flere|äldre|eldre|ældre|over|över|"
-    r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší|viac|rohkem|enam|vanem|több|idősebb|mult)"
+    r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší|viac|rohkem|enam|vanem|több|idősebb|mult"
+    r"|več|starejš\w+|višj\w+|više|starij\w+|повече|по-възрастн\w+|по-голям\w+|больше|более|старше|више|більше)"
 )
 MORE_WORDS = rf"\b{_OR}\s+{_MORE}\b"
 """The words behind a number that stands for all greater ones: `or more`."""
@@ -24,9 +30,21 @@ _OPEN = re.compile(
 _LESS = re.compile(
     rf"\b{_OR}\s+(?:less|earlier|before|younger|lower|below|under|fewer|smaller|früher|weniger|jünger|davor|avant"
     r"|darunter|moins|plus tôt|antes|menos|anterior|prima|meno|precedente|eerder|minder|jonger|tidigare|tidligere|før"
-    r"|færre|färre|yngre|mindre|wcześniej|mniej|młodsi|dříve|méně|mladší)\b|(?:<=|≤)\s*\d|\bbottom-?coded\b",
+    r"|færre|färre|yngre|mindre|wcześniej|mniej|młodsi|dříve|méně|mladší"
+    r"|prej|manj|mlajš\w+|manje|ranije|mlađ\w+|по-малко|по-рано|по-млад\w+|меньше|менее|ранее|младше|менше|раніше)\b|(?:<=|≤)\s*\d|\bbottom-?coded\b",
     re.IGNORECASE,
 )
+
+
+def noted_end(bounds: tuple[str, str] | None, notes: str) -> str:
+    """Return the part of notes that names one end of a range, and no other number; empty without such a part."""
+    for part in re.split(r"[;\n]\s*|\.\s+", notes) if bounds else ():
+        plain = re.sub(r"(?<=\d)[ ,.'\u00a0](?=\d{3}(?!\d))", "", part)
+        named = {*re.findall(r"\d+", plain)}
+        ends = {each.lstrip("-") for each in bounds or () if len(each.lstrip("-")) >= LEAST_DIGITS}
+        if len(named) == 1 and named <= ends:
+            return part.strip(" .")
+    return ""
 
 
 def is_open_start(code: str, label: str) -> bool:

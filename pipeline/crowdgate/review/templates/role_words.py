@@ -26,6 +26,13 @@ _HEALTH = (
     r"zdravi\b", "cukrovk", "cukorbeteg", "terviseseisund", "blodsukker", "haigus", r"\bterve",
     "hba1c", "ha?emoglobin", "cholesterol", "glucose", "body mass", r"\bbmi\b",
     r"\bpain\b", "neuropath", "comorbid", "kidney", "retinopath",
+    "infe[ck]ti", "infek[ct]", "physical health", "self-?assessed health", r"zdravst\w* stan", "zdravlj", "bolez",
+    "bolest", r"\beq-?5d", r"\bsf-?(?:12|36)\b", r"\b(?:phq|ghq|gad|mmse|cesd|hads|whodas)\b", "quality of life",
+    "kwaliteit van leven", "lebensqualitat", "qualite de vie", "calidad de vida", "kakovost zivljenja",
+    "ovirano", "invalidnost", "здравосл", "болест", "заболява", "инвалид", "здоров", "болезн",
+    "осложнен", "complication",
+    "komplikation", r"\boverled", r"\bdeceased", "verstorben", "mortalit", "sterfte", "smrt", "смърт",
+    r"\b(?:hlth|health)stat", r"\w*hlth\b",
     "sygdom", "sygedag", "sykdom", "sykefravaer", "todesursache", "ziekte", "zwanger", r"\bhiv",
 )  # fmt: skip
 """The parts of words about health, also that of the mind, and causes of death."""
@@ -34,6 +41,8 @@ _SUBSTANCES = (
     "drinker", r"drinks? alcohol", "heavy drinking", "trinker", "buveur", r"pack[- ]?years",
     "kouren", r"kurak", "fajcen", "suitset", "tupakoi", "alkohol",
     "fumador", "fumante", "fumatore", "fumeur", "kurak", "narkot", "palacz", "palenie", "raucher", "rauchverhalten",
+    r"\baudit(?:-?p?c)?\b.{0,20}(?:score|total|sum)", "пуш(?:ач|ене)", "алкохол", "алкогол", "kadil",
+    "kajen", r"\bpusac",
     "rokning", "rookgedrag", "royk", "ryger", "rygning", "smok(?:er", "es", "ing)", "taba[ck]", "tobac", r"\broker",
 )  # fmt: skip
 """The parts of words about alcohol, tobacco and drugs."""
@@ -45,7 +54,10 @@ _MONEY = (
     "lonein", "mesicni prijem", "monatsgehalt", "mzda", "nettolon", "prijem v ", "reddit[oi]", "rendimento",
     "revenu", "salair", "salar", "schulden", "social assistance", "socialbidrag", "sozialhilfe", "uitkering",
     "retencion", "retenue", r"\bpagos?\b", r"\bpagament", "income tax", "withh[eo]ld", "lohnsteuer", r"\birpf\b",
-    r"\bbonus",
+    r"\bbonus", "invoice", "factuur", "gefactureerd", "facture", r"\bfactura", "fattura", r"\bfatura",
+    "rechnungsbetrag",
+    "hospital bill", r"dohod(?:e?k|ak)", "prihod", r"social\w+ transf", r"socialn\w+ pomoc", r"socijaln\w+ pomoc",
+    "доход", "заплата",
     r"\b(?:gross|net|basic|take-home|(?:week|hour|month)ly|annual|usual) (?:\w+ )?pay\b",
     "verschuld", "wynagrodz", "zarobk", r"\bgehalt", r"\bwages?\b",
 )  # fmt: skip
@@ -55,6 +67,7 @@ _CONVICTIONS = (
     "intencao de voto", "intenzione di voto", "conviction", "condamn", "condanna", "condena", "criminal",
     r"nabozen\w*", "usuline", "uskon", "godsdienst", "geloofs", r"delit\b", "delito",
     "domfald", "eglise", "fackfor", "fagforening", "faith", "gewerkschaft", "karaln",
+    "veroispoved", "vjeroispovijest", "вероизповед", "вероисповед", "религи",
     "kirche", "konfession", "kriminal", "lovovertr", "offen[cs]e", "brottslig", "parteip", "party choice",
     "party vote", "politi(?:ca", "cal", "ek", "que", "sch", "sk)", "przestep", "religi", "seksu", "sexual",
     "sexuel", "sindica", "skazan", "strafba", "strafbla", "straftat", "syndica", "trade union", "union member",
@@ -84,7 +97,7 @@ _UNIQUE = (
 """The words for what no two rows share."""
 _NUMBERS = (
     "cislo", "code", "codice", "codigo", "id", r"identif\w+", r"identyfik\w+", "key", "kod", "kode", "nr", "number",
-    "numer", "numero", "nummer", "schlussel",
+    "numer", "numero", r"\w*nummer", "schlussel", r"sifra", "broj", "stevilka",
 )  # fmt: skip
 """The words for a number or a code."""
 _OTHERS = (

@@ -21,6 +21,14 @@ _RELEASE = re.compile(
     r"|\b(?:alleen )?intern gebruik|\bwithheld\b|\bsuppressed in (?:the )?public\w*"
 )
 """The words that a column is not to be released, which deny no role."""
+_DENIALS = r"no|non?e|nee|nein|nej|nei|nie|ne|nao|0|n"
+_UNIQUE_PER = re.compile(
+    r"\b(?:uni(?:ek|que|co|ca|k[aeo]?t?)|eindeutig|enolicn\w*|jedinecn\w*|jedinstven\w*|уникал\w*)\W+"
+    r"(?:per|pro|je|for(?: each| every)?|to(?: each| a| the)?|par|por|fur jeden?|voor elke?|za|для|за)\W*"
+    r"(?:pati|pers|osob|subje[ck]t|respond|individ|osebo|bolnik"
+    r"|лиц|пациент|participant|deelnemer|teilnehmer|pacient)"
+)
+"""The words that a code is another one for each person."""
 _QUASI = re.compile(
     "|".join(
         (
@@ -109,8 +117,13 @@ def role_in_brackets(text: str) -> Role | None:
 
 
 def role_in_notes(text: str) -> Role | None:
-    """Return the role that a whole sentence of notes states: `Sensitive.`; None for sentences that say more."""
-    sentences = re.split(r"[.;,\n]\s*|\s[-–—]\s", plain_text(text).lower())
+    """Return the role that a whole sentence of notes states: `Sensitive.`, `unique per patient`; None for sentences
+    that say more.
+    """
+    plain = plain_text(text).lower()
+    if _UNIQUE_PER.search(plain):
+        return Role.DIRECT_IDENTIFIER
+    sentences = re.split(rf"[.;,\n]\s*|:(?!\s*(?:{_DENIALS})\b)\s*|\s[-–—]\s", plain)
     return next((role for each in sentences if (role := _role_alone(each.strip(" !()[]")))), None)
 
 

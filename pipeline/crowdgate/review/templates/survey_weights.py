@@ -45,6 +45,8 @@ _PHRASE = re.compile(
             r"\bagirlik (?:katsay|fakt|degisk)|\b\w*agirligi\b|\bsulyoz|\bsulyszam|\bmintasuly"
             r"|σταθμιση|συντελεστ\w* σταθμ|加重|权重|權數|加权|乗率|ウ[ェエ]イト|가중|\bagirlik(?:landirma)?\b",
             r"\bwegingsfactor|\bweegfactor|\bwag[ai]? (?:analit|prob|osob|gospod|uogoln|koncow|populac|kalibr)",
+            r"\butez\w*\b|\bponder\w*\b|тегло на (?:респондент|лиц|домакинств|извадк)|статистическо тегло",
+            r"весов\w* коэф|вес респондент",
             r"\bpainokerroin|\bprevazovac\w+|\bvah(?:ov|ic)\w* (?:koef|faktor)|\bkoef\w* vah|\bkaalu(?:koef|tegur)",
             r"\b\w*(?:vikt|vaegt|vekt)faktor|\buppraknings|\bopregning|\boppblasing|\bvah[ay] (?:osob|domac|vyberov)",
         )

@@ -17,7 +17,10 @@ _RECORDS = {"NAME": 4, "VAL": 6}
 _BLANKS = re.compile(r"b+", re.IGNORECASE)
 _NONE = re.compile(r"(?:n/?a|not applicable|not in universe|missing|blank)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-_OF_TEXTS = re.compile(r"(?:c|char\w*|\w*text\w*|string|str|varchar\w*|alpha\w*|znakow\w*|tekst\w*)\b", re.IGNORECASE)
+_OF_TEXTS = re.compile(
+    r"(?:c|char\w*|\w*text\w*|string|str|varchar\w*|alpha\w*|znakow\w*|znakov\w*|tekst\w*|besedil\w*|niz|текст\w*|символ\w*|строка)\b",
+    re.IGNORECASE,
+)
 _OBSERVED = re.compile(
     r"(?:observed |actual )?(?:range|minimum (?:to|and) maximum|min[- /]max)(?: of (?:the )?(?:values|data))?", re.I
 )
