@@ -249,3 +249,21 @@ def test_notes_with_numbers_are_quoted_but_no_counts_of_cases(tmp_path: Path) ->
     found = drafted_items(tmp_path, "start,end", text)
     assert "says: First 11JAN2021" in found["start"]["domain"]
     assert "312" not in str(found["end"])
+
+
+@pytest.mark.parametrize("title", ["Data items", "Felder", "1"])
+def test_the_sheet_that_names_most_columns_is_read_whatever_its_title(tmp_path: Path, title: str) -> None:
+    """The title of the sheet of codes alone has a word for codebooks."""
+    items = [
+        ["Field name", "Description", "Format", "Permitted values"],
+        ["age", "Age at admission", "Integer", "18-105"],
+        ["sex", "Sex", "Integer", "1 = Male; 2 = Female"],
+        ["site", "Hospital", "Text", "see Lookups"],
+    ]
+    lookups = [["Field", "Code", "Meaning"], ["site", "A", "North"], ["site", "B", "South"]]
+    sheets = {"About": [["Register of strokes"]], title: items, "Lookups": lookups}
+    write_workbook(tmp_path / "b.xlsx", sheets)
+    found = drafted_items(tmp_path, "age,sex,site", tmp_path / "b.xlsx", ".xlsx")
+    assert found["age"]["domain"] == ranged("18", "105")
+    assert found["sex"]["domain"]["labels"] == {"1": "Male", "2": "Female"}
+    assert found["site"]["domain"]["values"] == ["A", "B"]

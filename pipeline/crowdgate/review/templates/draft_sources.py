@@ -207,7 +207,14 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
             unnamed = [each for each in unnamed if list_name(each) in folded]
         others = _sheets(path, unnamed, names)
         if any(is_dictionary(rows, names) for _, rows in named):
-            others = [each for each in others if list_name(each[0]) in folded or _can_be_lists(each[1], names)]
+            least = max(_named_columns(rows, folded) for _, rows in named)
+            others = [
+                each
+                for each in others
+                if list_name(each[0]) in folded
+                or _can_be_lists(each[1], names)
+                or (not _has_header(each[1], names) and _named_columns(each[1], folded) > least)
+            ]
         if form := form_rows([rows for _, rows in (*named, *others)], names):
             return read_dictionary(path, form, names).of_blocks()
         return read_sheets(path, [*named, *others], names)
@@ -229,8 +236,16 @@ def _dictionary(path: Path, end: str, own_sheet: str | None, names: Sequence[str
 
 def _can_be_lists(rows: Sequence[Sequence[str]], names: Sequence[str]) -> bool:
     """Return whether a sheet beside that of the variables describes none, and has no rows of the table."""
-    has_header = any(len({*names} & {*row}) > 1 for row in rows[:MOST_TITLE_ROWS])
-    return not has_header and not is_dictionary(rows, names)
+    return not _has_header(rows, names) and not is_dictionary(rows, names)
+
+
+def _has_header(rows: Sequence[Sequence[str]], names: Sequence[str]) -> bool:
+    return any(len({*names} & {*row}) > 1 for row in rows[:MOST_TITLE_ROWS])
+
+
+def _named_columns(rows: Sequence[Sequence[str]], folded: set[str]) -> int:
+    """Return the number of columns whose names are cells."""
+    return len(folded & {cell.strip().casefold() for row in rows for cell in row})
 
 
 def _plain_rows(text: str, path: Path, names: Sequence[str]) -> list[list[str]]:
