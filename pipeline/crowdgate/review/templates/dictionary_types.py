@@ -66,8 +66,9 @@ _SIZED = re.compile(
 """A type with its size or form behind it."""
 DECIMAL_PLACES = "|".join(
     (
-        r"d\.?p\b|dec(?:im\w*)?\.? ?(?:place|pl\b|mest|miest|mjest|digit|cyf)|de[cz]im|décim|nachkomma|desim|desetin",
-        r"desatin|miejsc\w* (?:po przecinku|dziesiętn)|ondal|tized|zecim|kümnend|komakoh|десетичн|десятичн|位小数|δεκαδικ",
+        r"d\.?p\b|dec(?:im\w*)?\.? ?(?:place|pl\b|mest|miest|mjest|digit|cyf)|de[cz]im|décim|nachkomma|desim",
+        r"desetin|desatin",
+        r"miejsc\w* (?:po przecinku|dziesiętn)|ondal|tized|zecim|kümnend|komakoh|десетичн|десятичн|位小数|δεκαδικ",
     )
 )
 """The words for decimal places, behind their number, in several languages."""

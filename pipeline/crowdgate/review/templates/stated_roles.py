@@ -20,8 +20,10 @@ _PUBLISHED = "|".join(
         r"offentlig|udstykk|udlever|utlever|ujawni|udostep|zverej|objav|javn",
     )
 )
-_INTERNAL = r"nezverej\w*|neobjavl\w*|internal use only|nur (?:fur )?intern\w*|usage interne|uso intern\w*"
+_INTERNAL = (
+    r"nezverej\w*|neobjavl\w*|internal use only|nur (?:fur )?intern\w*|usage interne|uso intern\w*"
     r"|intern gebruik|withheld"
+)
 _RELEASE = re.compile(rf"{_DENIED}[ -]+(?:\w+ ){{0,2}}(?:{_PUBLISHED})\w*|\b(?:{_INTERNAL})\b")
 """The words that a column is not to be released, which deny no role."""
 _DENIALS = r"no|non?e|nee|nein|nej|nei|nie|ne|nao|0|n"
