@@ -64,9 +64,12 @@ _SIZED = re.compile(
     r"(?:[(\[]?\s*(?P<digits>\d+)\s*(?:[,.;]\s*(?P<decimals>\d)\s*)?(?:[)\]].*)?|[(\[,;:/-].*)?"
 )
 """A type with its size or form behind it."""
-DECIMAL_PLACES = (
-    r"d\.?p\b|dec(?:im\w*)?\.? ?(?:place|pl\b|mest|miest|mjest|digit|cyf)|de[cz]im|décim|nachkomma|desim|desetin"
-    r"|desatin|miejsc\w* (?:po przecinku|dziesiętn)|ondal|tized|zecim|kümnend|komakoh|десетичн|десятичн|位小数|δεκαδικ"
+DECIMAL_PLACES = "|".join(
+    (
+        r"d\.?p\b|dec(?:im\w*)?\.? ?(?:place|pl\b|mest|miest|mjest|digit|cyf)|de[cz]im|décim|nachkomma|desim",
+        r"desetin|desatin",
+        r"miejsc\w* (?:po przecinku|dziesiętn)|ondal|tized|zecim|kümnend|komakoh|десетичн|десятичн|位小数|δεκαδικ",
+    )
 )
 """The words for decimal places, behind their number, in several languages."""
 DECIMAL_WORD = re.compile(r"de[ckz]im|d[eé]cim|desim|komma|ondal|tized|zecim|kümnend|desetin|dziesi|δεκαδ|小数")

@@ -22,11 +22,11 @@ _NOTED = (
     r"|ne želi\w* odgovoriti|neznano|brez (?:odgovora|podatka)|zavrn\w+|manjka\w*",
     r"ne (?:zna|znam|zeli odgovoriti|želi odgovoriti)|nepoznat\w*|bez (?:odgovora|podatka)|nema (?:odgovora|podat\w+)"
     r"|nije (?:poznato|navedeno|odgovori\w+|primjenjivo|primenljivo)|odbi\w+(?: odgovor\w*)?|nedostaj\w+",
-    r"неизвестн\w+|не (?:знам|знае|знаю|знает|отговаря|отговорил|ответил\w*|указано|указан)|няма (?:данни|отговор)"
-    r"|без (?:отговор|ответа)|нет (?:данных|ответа)|отказ\w*(?: от ответа)?|затрудн\w+(?: ответить)?|липсва\w*|пропуск"
+    r"неизвестн\w+|не (?:знам|знае|знаю|знает|отговаря|отговорил|ответил\w*|указано|указан)|няма (?:данни|отговор)",
+    r"без (?:отговор|ответа)|нет (?:данных|ответа)|отказ\w*(?: от ответа)?|затрудн\w+(?: ответить)?|липсва\w*|пропуск"
     r"|невідомо|немає даних|не знаю|важко сказати|відмова",
 )
-"""What is not known, or not noted."""
+"""The words that something is not known, or not noted."""
 _UNKNOWN = (
     *_NOTED,
     r"(i )?(do ?n[o'’]?t|dont) know( ?/? ?not sure)?|not sure|(i )?prefer not to (answer|say)",

@@ -13,21 +13,26 @@ _NOT = re.compile(
     r"|\bne(?:citliv|osobn|iden)|\b(?:de|pseudo)-?(?:ident|anonym)"
 )
 """The words that deny a role: `not sensitive`, `non-sensible`. They are looked for before the words of a role."""
-_RELEASE = re.compile(
-    r"\b(?:not|non|nao|nicht|kein\w*|niet|ej|inte|ikke|nie|ne|ni|no|never|nunca|mai)\b[ -]+(?:\w+ ){0,2}"
-    r"(?:releas|publi|pubbl|disclos|diffus|divulg|veroffentl|weitergeb|weitergegeb|vrijge|openbaar|utlamn|lamnas ut"
-    r"|offentlig|udstykk|udlever|utlever|ujawni|udostep|zverej|objav|javn)\w*"
-    r"|\bnezverej\w*|\bneobjavl\w*|\binternal use only|\bnur (?:fur )?intern\w*|\busage interne|\buso intern\w*"
-    r"|\b(?:alleen )?intern gebruik|\bwithheld\b|\bsuppressed in (?:the )?public\w*"
+_DENIED = r"\b(?:not|non|nao|nicht|kein\w*|niet|ej|inte|ikke|nie|ne|ni|no|never|nunca|mai)\b"
+_PUBLISHED = "|".join(
+    (
+        r"releas|publi|pubbl|disclos|diffus|divulg|veroffentl|weitergeb|weitergegeb|vrijge|openbaar|utlamn|lamnas ut",
+        r"offentlig|udstykk|udlever|utlever|ujawni|udostep|zverej|objav|javn",
+    )
 )
+_INTERNAL = (
+    r"nezverej\w*|neobjavl\w*|internal use only|nur (?:fur )?intern\w*|usage interne|uso intern\w*"
+    r"|intern gebruik|withheld"
+)
+_RELEASE = re.compile(rf"{_DENIED}[ -]+(?:\w+ ){{0,2}}(?:{_PUBLISHED})\w*|\b(?:{_INTERNAL})\b")
 """The words that a column is not to be released, which deny no role."""
 _DENIALS = r"no|non?e|nee|nein|nej|nei|nie|ne|nao|0|n"
-_UNIQUE_PER = re.compile(
-    r"\b(?:uni(?:ek|que|co|ca|k[aeo]?t?)|eindeutig|enolicn\w*|jedinecn\w*|jedinstven\w*|уникал\w*)\W+"
-    r"(?:per|pro|je|for(?: each| every)?|to(?: each| a| the)?|par|por|fur jeden?|voor elke?|za|для|за)\W*"
-    r"(?:pati|pers|osob|subje[ck]t|respond|individ|osebo|bolnik"
-    r"|лиц|пациент|participant|deelnemer|teilnehmer|pacient)"
+_UNIQUE = r"\b(?:uni(?:ek|que|co|ca|k[aeo]?t?)|eindeutig|enolicn\w*|jedinecn\w*|jedinstven\w*|уникал\w*)"
+_PER = r"(?:per|pro|je|for(?: each| every)?|to(?: each| a| the)?|par|por|fur jeden?|voor elke?|za|для|за)"
+_PERSON = (
+    r"(?:pati|pers|osob|subje[ck]t|respond|individ|osebo|bolnik|лиц|пациент|participant|deelnemer|teilnehmer|pacient)"
 )
+_UNIQUE_PER = re.compile(rf"{_UNIQUE}\W+{_PER}\W+{_PERSON}")
 """The words that a code is another one for each person."""
 _QUASI = re.compile(
     "|".join(
