@@ -159,6 +159,8 @@ _IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthseagrå])\1{1,3}([/.:, -]([dmyjthseagrå])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""
+_YEAR_SPAN = re.compile(r"(?:19|20)\d\d/(?:(?:19|20)\d\d|\d\d)")
+"""One value that spans two years, such as the academic year 2022/23: no list of two values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
 MOST_ANCHORS = 5
@@ -243,7 +245,8 @@ def listed_values(text: str) -> ListedValues:
     if remark := _remark_behind(parts):
         return replace(listed_values(parts[0]), remark=remark)
     pairs = _pairs(parts)
-    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
+    is_open = _UNCLEAR.fullmatch(text) or _YEAR_SPAN.fullmatch(text)
+    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or is_open
     unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
     if any(map(is_elided, parts)):
         return unread
@@ -624,7 +627,7 @@ def _entries(text: str) -> list[str]:
         return [*codes, *parts[1:]] if all(map(_BARE.fullmatch, codes)) else parts
     if len(parts := _NEXT_PLAIN.split(text)) > 1 and all(map(_PLAIN_ENTRY.fullmatch, parts)):
         return parts
-    if _FORM_OF_DAYS.fullmatch(text):
+    if _FORM_OF_DAYS.fullmatch(text) or _YEAR_SPAN.fullmatch(text):
         return [text]
     if run := run_entries(text):
         return run
