@@ -34,12 +34,12 @@ from crowdgate.review.templates.codebook_values import (
     without_other_days,
     without_scale,
 )
-from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing
+from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing, one_code
 from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.decimal_marks import decimal_mark, without_commas
 from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
-from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
+from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
 from crowdgate.review.templates.list_names import is_list_heading
@@ -549,14 +549,18 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own
-    missing = (*own.missing, *kept.missing, *limits.missing, *_outside(own, limits.bounds))
-    return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
+    alone = one_code(own.unread)
+    outside = tuple(_outside((*own.values, *alone), limits.bounds))
+    said = counted_as_missing(tuple(pair for pair in (*own.values, *alone) if pair[0] in outside))
+    missing = (*own.missing, *kept.missing, *limits.missing, *outside)
+    remark = "; ".join(filter(None, [limits.remark, said or own.unread]))
+    return replace(limits, values=kept.values, missing=missing, unread=kept.unread, remark=remark)
 
 
-def _outside(listed: ListedValues, bounds: tuple[str, str]) -> Iterator[str]:
+def _outside(labelled: Values, bounds: tuple[str, str]) -> Iterator[str]:
     """Yield the codes with labels outside a range that is stated beside them: these are no values."""
     low, high = map(parse_number, bounds)
-    for code, label in listed.values:
+    for code, label in labelled:
         number = parse_number(code)
         if label and number is not None and low is not None and high is not None and not low <= number <= high:
             yield code
