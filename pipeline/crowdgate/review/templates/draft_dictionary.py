@@ -385,7 +385,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
         listed = _without_brackets(listed)
     told = _of_words(first, listed, stated, kind)
     listed = told if told is not None else listed
-    words = [first.get(key, "") for key in (*_WORDS, "values")]
+    words = [*(first.get(key, "") for key in _WORDS), *(row.get("values", "") for row in rows)]
     top = listed.top or "is top" in first or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     noted = codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS])
