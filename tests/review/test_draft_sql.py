@@ -138,3 +138,34 @@ def test_the_table_with_most_of_the_columns_is_used(tmp_path: Path) -> None:
 def test_a_script_that_is_not_understood_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         drafted(tmp_path, ".sql", text, ["age"])
+
+
+STAFF = """CREATE TABLE s.staff (
+    emp_no CHAR(8) NOT NULL PRIMARY KEY,  -- personnel number, E + 7 digits
+    -- about the person
+    gender CHAR(1) CHECK (gender IN ('F','M','X')),  -- F = female, M = male, X = non-binary / not stated
+    kind CHAR(1)
+        CHECK (kind IN ('P','F','-')), -- P permanent, F fixed term, - it's a zero hours contract
+    flag CHAR(1) CHECK (flag IN ('Y','N','--')), -- declared; -- = undeclared
+    nation VARCHAR(4), -- UK, EU, NEU = non-EU Europe, ROW = rest of world
+    place VARCHAR(4), -- self-declared; U = undeclared
+    pay INT, grade INT, -- G1 = low, G2 = high
+    score INT CHECK (score BETWEEN 0 AND 9)
+);
+INSERT INTO s.staff VALUES ('MARKED'); -- 1 = MARKED, 2 = MARKED
+COMMENT ON COLUMN s.staff.gender IS 'Gender of the person';
+"""
+
+
+def test_comments_behind_columns_have_labels(tmp_path: Path) -> None:
+    names = ["emp_no", "gender", "kind", "flag", "nation", "place", "pay", "grade", "score"]
+    source, found = drafted(tmp_path, ".sql", STAFF, names)
+    assert found["gender"].values == (("F", "female"), ("M", "male"), ("X", "non-binary / not stated"))
+    assert found["gender"].description == "Gender of the person"
+    assert [code for code, _ in found["kind"].values] == ["P", "F", "-"]
+    assert found["nation"].values == (("UK", ""), ("EU", ""), ("NEU", "non-EU Europe"), ("ROW", "rest of world"))
+    assert (found["place"].values, found["place"].unread) == ((), "self-declared; U = undeclared")
+    assert [found[each].description for each in ("pay", "grade", "score")] == ["", "", ""]
+    text = draft_contract(source, "t")
+    assert "a direct-identifier such as emp_no" in text
+    assert "MARKED" not in text
