@@ -46,3 +46,20 @@ def test_a_code_beside_a_stated_range_is_missing_or_quoted(
     assert drafted_items(tmp_path, "a", book)["a"]["domain"] == domain
     text = drafted_text(tmp_path, "a", book)
     assert comment in text if comment else "not understood" not in text
+
+
+@pytest.mark.parametrize(
+    ("notes", "labels"),
+    [
+        ("1 = yes", {"1": "yes"}),
+        ("1 = yes, 0 = no", {"1": "yes", "0": "no"}),
+        ("1 = yes; from 2020", {"1": "yes"}),
+        ("2 = yes", None),
+        ("GRANT = 0 if none", None),
+        ("yes or no", None),
+    ],
+)
+def test_notes_label_codes(tmp_path: Path, notes: str, labels: Any) -> None:
+    book = f'variable,label,type,values,notes\na,Receives grant,integer,0/1,"{notes}"\n'
+    domain = drafted_items(tmp_path, "a", book)["a"]["domain"]
+    assert (domain["values"], domain.get("labels")) == (["0", "1"], labels)

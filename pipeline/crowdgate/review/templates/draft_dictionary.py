@@ -42,6 +42,7 @@ from crowdgate.review.templates.dictionary_types import StatedType, day_form, st
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
+from crowdgate.review.templates.labels_in_words import with_noted_labels
 from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.open_ends import noted_end
 from crowdgate.review.templates.role_words import is_free_text
@@ -383,6 +384,7 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     listed = ListedValues() if listed.from_zero and is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
+    listed = replace(listed, values=with_noted_labels(listed.values, first.get("notes", "")))
     told = _of_words(first, listed, stated, kind)
     listed = told if told is not None else listed
     words = [*(first.get(key, "") for key in _WORDS), *(row.get("values", "") for row in rows)]
