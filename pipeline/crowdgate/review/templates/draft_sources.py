@@ -121,7 +121,19 @@ def read_draft_source(
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     if codebook is not None:
         found = _with_codebook(found, codebook, part if codebook == path else None)
-    return _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+    found = _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+    return found if codebook is None else _without_day_form(found)
+
+
+def _without_day_form(found: DraftSource) -> DraftSource:
+    """Return a description without a form of days that is left to decide, if no column can have days."""
+    others = [each for each in found.columns if not (each.direct or each.is_weight)]
+    can_be = any(
+        each.is_day or not (each.values or each.bounds or each.type in (CellType.WHOLE, CellType.NUMBER))
+        for each in others
+    )
+    is_open = found.settings.get("dayForm") == _FORM_OF_DAYS and not can_be
+    return replace(found, settings={k: v for k, v in found.settings.items() if k != "dayForm"}) if is_open else found
 
 
 def _with_day_form(found: DraftSource) -> DraftSource:
