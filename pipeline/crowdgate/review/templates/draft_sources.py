@@ -11,6 +11,7 @@ from typing import Any
 
 from crowdgate.contracts.cell_form import DAYS, ISO
 from crowdgate.contracts.undecided import change
+from crowdgate.documents.yaml_scalars import in_quotes
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault
@@ -32,6 +33,7 @@ from crowdgate.review.templates.draft_dictionary import (
 from crowdgate.review.templates.draft_merge import with_codebook
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
+from crowdgate.review.templates.general_missing import general_missing
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.keyed_lines import keyed_rows
 from crowdgate.review.templates.list_names import list_name
@@ -120,9 +122,16 @@ def read_draft_source(
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     if codebook is not None:
-        found = _with_codebook(found, codebook, part if codebook == path else None)
+        found = _with_general_missing(_with_codebook(found, codebook, part if codebook == path else None), codebook)
     found = _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
     return found if codebook is None else _without_day_form(found)
+
+
+def _with_general_missing(found: DraftSource, codebook: Path) -> DraftSource:
+    """Return a description whose note quotes what a codebook of plain text says of the missing codes of all columns."""
+    is_text = codebook.suffix.lower() in (".txt", ".md", SQL, *SYNTAX)
+    said = general_missing(dictionary_text(codebook)[0]) if is_text else ""
+    return replace(found, note=f"{found.note}; of missing codes it says: {in_quotes(said)}") if said else found
 
 
 def _without_day_form(found: DraftSource) -> DraftSource:
