@@ -187,7 +187,8 @@ def test_a_short_range_of_decimals_has_short_steps(tmp_path: Path, kind: str, co
 
 
 @pytest.mark.parametrize(
-    ("kind", "is_left"), [("DATE", True), ("INT CHECK (b BETWEEN 0 AND 9)", False), ("TEXT", True)]
+    ("kind", "is_left"),
+    [("DATE", True), ("INT CHECK (b BETWEEN 0 AND 9)", False), ("TEXT", True)],
 )
 def test_the_form_of_days_is_left_to_decide_if_a_column_can_have_days(tmp_path: Path, kind: str, is_left: bool) -> None:
     (tmp_path / "t.csv").write_text("a;b\n", encoding="utf-8")

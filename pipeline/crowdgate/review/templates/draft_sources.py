@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.contracts.cell_form import DAYS, ISO
+from crowdgate.contracts.contract import Role
 from crowdgate.contracts.undecided import change
 from crowdgate.documents.yaml_scalars import in_quotes
 from crowdgate.documents.yaml_text import YAML, read_document
@@ -31,6 +32,7 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.draft_role import role_in_draft
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
 from crowdgate.review.templates.general_missing import general_missing
@@ -136,7 +138,7 @@ def _with_general_missing(found: DraftSource, codebook: Path) -> DraftSource:
 
 def _without_day_form(found: DraftSource) -> DraftSource:
     """Return a description without a form of days that is left to decide, if no column can have days."""
-    others = [each for each in found.columns if not (each.direct or each.is_weight)]
+    others = [c for c in found.columns if role_in_draft(c) is not Role.DIRECT_IDENTIFIER and not c.is_weight]
     can_be = any(
         each.is_day or not (each.values or each.bounds or each.type in (CellType.WHOLE, CellType.NUMBER))
         for each in others
