@@ -3,14 +3,18 @@
 import re
 
 _OF_ALL = re.compile(
-    r"\b(?:all|every|each) (?:other )?(?:columns?|variables?|fields?|items?|questions?)\b"
-    r"|\b(?:unless|where|if) (?:it is )?(?:not|otherwise) (?:otherwise )?(?:noted|stated|specified|indicated)\b"
-    r"|\bunless (?:noted|stated|specified) otherwise\b"
-    r"|\b(?:soweit|sofern|wenn|falls) nicht anders\b|\bin allen (?:variablen|merkmalen|spalten)\b"
-    r"|\bsauf (?:indication|mention) contraire\b|\btoutes les (?:variables|colonnes)\b"
-    r"|\bsalvo (?:indicación|que se|diversa|indicação)\b|\btodas las (?:variables|columnas)\b|\btodas as variáveis\b"
-    r"|\btutte le variabili\b|\btenzij anders\b|\balle variabelen\b|\bom inget annat anges\b|\balla variabler\b"
-    r"|\b(?:hvis|med mindre) (?:ikke )?andet\b|\b(?:alle|i alle) variabler\b",
+    "".join(
+        (
+            r"\b(?:all|every|each) (?:other )?(?:columns?|variables?|fields?|items?|questions?)\b",
+            r"|\b(?:unless|where|if) (?:it is )?(?:not|otherwise) (?:otherwise )?(?:noted|stated|specified|indicated)\b",
+            r"|\bunless (?:noted|stated|specified) otherwise\b",
+            r"|\b(?:soweit|sofern|wenn|falls) nicht anders\b|\bin allen (?:variablen|merkmalen|spalten)\b",
+            r"|\bsauf (?:indication|mention) contraire\b|\btoutes les (?:variables|colonnes)\b",
+            r"|\bsalvo (?:indicación|que se|diversa|indicação)\b|\btodas las (?:variables|columnas)\b|\btodas as variáveis\b",
+            r"|\btutte le variabili\b|\btenzij anders\b|\balle variabelen\b|\bom inget annat anges\b|\balla variabler\b",
+            r"|\b(?:hvis|med mindre) (?:ikke )?andet\b|\b(?:alle|i alle) variabler\b",
+        )
+    ),
     re.IGNORECASE,
 )
 _CODE = re.compile(r"(?<![\w.,-])(?:-\d{1,4}|9{2,4}|([78])\1{1,3}|9{1,3}[78])(?![\w-]|[.,]\d)")

@@ -35,14 +35,18 @@ _LESS = re.compile(
     re.IGNORECASE,
 )
 
-_ABOVE = (
-    r"above|over|beyond|exceed\w*|(?:greater|more|higher|older|larger) than|über|ueber|darüber|darueber|oberhalb"
-    r"|au-dessus|dépass\w*|plus de|supérieur\w*|por encima|superior\w*|más de|mayor\w* (?:que|de)|acima|mais de|oltre"
-    r"|superior[ei]|boven|meer dan|hoger dan|över|mer än|over|mere end|mer enn|powyżej|nad|yli"
+_ABOVE = "".join(
+    (
+        r"above|over|beyond|exceed\w*|(?:greater|more|higher|older|larger) than|über|ueber|darüber|darueber|oberhalb",
+        r"|au-dessus|dépass\w*|plus de|supérieur\w*|por encima|superior\w*|más de|mayor\w* (?:que|de)|acima|mais de|oltre",
+        r"|superior[ei]|boven|meer dan|hoger dan|över|mer än|over|mere end|mer enn|powyżej|nad|yli",
+    )
 )
-_SET = (
-    r"set (?:to|at)|coded (?:as|to|at)|replaced (?:by|with)|(?:shown|given) as|(?:cut|capped) (?:to|at)|auf|durch"
-    r"|ramenées? à|fixées? à|remplacées? par|fijad\w+ (?:en|a)|fixad\w+ em|impostat\w+ a|op|till?|på|na"
+_SET = "".join(
+    (
+        r"set (?:to|at)|coded (?:as|to|at)|replaced (?:by|with)|(?:shown|given) as|(?:cut|capped) (?:to|at)|auf|durch",
+        r"|ramenées? à|fixées? à|remplacées? par|fijad\w+ (?:en|a)|fixad\w+ em|impostat\w+ a|op|till?|på|na",
+    )
 )
 
 
