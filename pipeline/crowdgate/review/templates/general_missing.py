@@ -6,12 +6,15 @@ _OF_ALL = re.compile(
     "".join(
         (
             r"\b(?:all|every|each) (?:other )?(?:columns?|variables?|fields?|items?|questions?)\b",
-            r"|\b(?:unless|where|if) (?:it is )?(?:not|otherwise) (?:otherwise )?(?:noted|stated|specified|indicated)\b",
+            r"|\b(?:unless|where|if) (?:it is )?(?:not|otherwise) (?:otherwise )?",
+            r"(?:noted|stated|specified|indicated)\b",
             r"|\bunless (?:noted|stated|specified) otherwise\b",
             r"|\b(?:soweit|sofern|wenn|falls) nicht anders\b|\bin allen (?:variablen|merkmalen|spalten)\b",
             r"|\bsauf (?:indication|mention) contraire\b|\btoutes les (?:variables|colonnes)\b",
-            r"|\bsalvo (?:indicación|que se|diversa|indicação)\b|\btodas las (?:variables|columnas)\b|\btodas as variáveis\b",
-            r"|\btutte le variabili\b|\btenzij anders\b|\balle variabelen\b|\bom inget annat anges\b|\balla variabler\b",
+            r"|\bsalvo (?:indicación|que se|diversa|indicação)\b|\btodas las (?:variables|columnas)\b",
+            r"|\btodas as variáveis\b",
+            r"|\btutte le variabili\b|\btenzij anders\b|\balle variabelen\b|\bom inget annat anges\b",
+            r"|\balla variabler\b",
             r"|\b(?:hvis|med mindre) (?:ikke )?andet\b|\b(?:alle|i alle) variabler\b",
         )
     ),

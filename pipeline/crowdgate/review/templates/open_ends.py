@@ -38,7 +38,8 @@ _LESS = re.compile(
 _ABOVE = "".join(
     (
         r"above|over|beyond|exceed\w*|(?:greater|more|higher|older|larger) than|über|ueber|darüber|darueber|oberhalb",
-        r"|au-dessus|dépass\w*|plus de|supérieur\w*|por encima|superior\w*|más de|mayor\w* (?:que|de)|acima|mais de|oltre",
+        r"|au-dessus|dépass\w*|plus de|supérieur\w*|por encima|superior\w*|más de|mayor\w* (?:que|de)|acima",
+        r"|mais de|oltre",
         r"|superior[ei]|boven|meer dan|hoger dan|över|mer än|over|mere end|mer enn|powyżej|nad|yli",
     )
 )
