@@ -16,12 +16,7 @@ def drafted_items(folder: Path, header: str, book: Path | str, end: str = ".csv"
 
     A value that is left to decide is the text of its CHANGE; sources are left out.
     """
-    table = folder / "t.csv"
-    table.write_text(f"{header}\n", encoding="utf-8")
-    path = folder / f"b{end}" if isinstance(book, str) else book
-    if isinstance(book, str):
-        path.write_text(book, encoding="utf-8")
-    text = draft_contract(read_draft_source(table, folder, header_line=True, codebook=path), "t")
+    text = drafted_text(folder, header, book, end)
     columns = yaml.load(text, Loader=yaml.BaseLoader)["schema"][0]["properties"]
     return {each["name"]: _facts(each["customProperties"]) for each in columns}
 
@@ -32,3 +27,13 @@ def _facts(stated: list[Facts]) -> Facts:
     if isinstance(domain, dict):
         facts["domain"] = {key: value for key, value in domain.items() if key != "source"}
     return facts
+
+
+def drafted_text(folder: Path, header: str, book: Path | str, end: str = ".csv") -> str:
+    """Return the text of the draft of a table, of which only the header is known, with a codebook: its file or text."""
+    table = folder / "t.csv"
+    table.write_text(f"{header}\n", encoding="utf-8")
+    path = folder / f"b{end}" if isinstance(book, str) else book
+    if isinstance(book, str):
+        path.write_text(book, encoding="utf-8")
+    return draft_contract(read_draft_source(table, folder, header_line=True, codebook=path), "t")

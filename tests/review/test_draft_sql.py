@@ -7,6 +7,7 @@ import pytest
 from crowdgate.errors import ConfigurationError
 from crowdgate.review.syntax.check_constraints import Check, checks
 from crowdgate.review.templates.contract_draft import draft_contract
+from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.sources.table_header import CellType
 from tests.review.test_draft_syntax import drafted
 
@@ -138,3 +139,61 @@ def test_the_table_with_most_of_the_columns_is_used(tmp_path: Path) -> None:
 def test_a_script_that_is_not_understood_is_an_error(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(ConfigurationError, match=message):
         drafted(tmp_path, ".sql", text, ["age"])
+
+
+STAFF = """CREATE TABLE s.staff (
+    emp_no CHAR(8) NOT NULL PRIMARY KEY,  -- personnel number, E + 7 digits
+    -- about the person
+    gender CHAR(1) CHECK (gender IN ('F','M','X')),  -- F = female, M = male, X = non-binary / not stated
+    kind CHAR(1)
+        CHECK (kind IN ('P','F','-')), -- P permanent, F fixed term, - it's a zero hours contract
+    flag CHAR(1) CHECK (flag IN ('Y','N','--')), -- declared; -- = undeclared
+    nation VARCHAR(4), -- UK, EU, NEU = non-EU Europe, ROW = rest of world
+    place VARCHAR(4), -- self-declared; U = undeclared
+    pay INT, grade INT, -- G1 = low, G2 = high
+    score INT CHECK (score BETWEEN 0 AND 9)
+);
+INSERT INTO s.staff VALUES ('MARKED'); -- 1 = MARKED, 2 = MARKED
+COMMENT ON COLUMN s.staff.gender IS 'Gender of the person';
+"""
+
+
+def test_comments_behind_columns_have_labels(tmp_path: Path) -> None:
+    names = ["emp_no", "gender", "kind", "flag", "nation", "place", "pay", "grade", "score"]
+    source, found = drafted(tmp_path, ".sql", STAFF, names)
+    assert found["gender"].values == (("F", "female"), ("M", "male"), ("X", "non-binary / not stated"))
+    assert found["gender"].description == "Gender of the person"
+    assert [code for code, _ in found["kind"].values] == ["P", "F", "-"]
+    assert found["nation"].values == (("UK", ""), ("EU", ""), ("NEU", "non-EU Europe"), ("ROW", "rest of world"))
+    assert (found["place"].values, found["place"].unread) == ((), "self-declared; U = undeclared")
+    assert [found[each].description for each in ("pay", "grade", "score")] == ["", "", ""]
+    text = draft_contract(source, "t")
+    assert "a direct-identifier such as emp_no" in text
+    assert "MARKED" not in text
+
+
+@pytest.mark.parametrize(
+    ("kind", "condition", "step"),
+    [
+        ("NUMERIC(3,2)", "fte > 0 AND fte <= 1", "step: 0.1, precision: 0.01"),
+        ("NUMERIC(4,2)", "fte BETWEEN 0 AND 4", "step: 0.1, precision: 0.01"),
+        ("NUMERIC(4,2)", "fte BETWEEN 0 AND 0.05", "step: 0.01, precision: 0.01"),
+        ("NUMERIC(4,1)", "fte BETWEEN 1 AND 6", "step: 1, precision: 0.1"),
+    ],
+)
+def test_a_short_range_of_decimals_has_short_steps(tmp_path: Path, kind: str, condition: str, step: str) -> None:
+    text = f"CREATE TABLE t (fte {kind} CHECK ({condition}));"
+    assert step in draft_contract(drafted(tmp_path, ".sql", text, ["fte"])[0], "t")
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_left"),
+    [("DATE", True), ("INT CHECK (b BETWEEN 0 AND 9)", False), ("TEXT", True)],
+)
+def test_the_form_of_days_is_left_to_decide_if_a_column_can_have_days(tmp_path: Path, kind: str, is_left: bool) -> None:
+    (tmp_path / "t.csv").write_text("a;b\n", encoding="utf-8")
+    book = tmp_path / "b.sql"
+    book.write_text(f"CREATE TABLE t (a CHAR(1) CHECK (a IN ('x', 'y')), b {kind});", encoding="utf-8")
+    source = read_draft_source(tmp_path / "t.csv", tmp_path, header_line=True, codebook=book)
+    assert ("dayForm" in source.settings) is is_left
+    assert "decimalMark" in source.settings

@@ -1,14 +1,18 @@
 """Conditions of programs that name the missing codes, the range or the values of a variable: `x == -9 | x == -8`."""
 
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from crowdgate.domain import parse_number
 from crowdgate.review.syntax.facts import groups, without_brackets
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Token
 
 _EQUAL, _OR, _AND = ("=", "==", "eq"), ("|", "or"), ("&", "and")
 _AT_LEAST, _AT_MOST = (">=", "ge"), ("<=", "le")
 _COMPARISONS = {"<": ("<", "lt"), "<=": _AT_MOST, ">": (">", "gt"), ">=": _AT_LEAST}
+_KEPT = re.compile(r"-\d+(?:\.0*)?")
+"""The codes below a range that stand for no value: negative ones."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,22 @@ def condition(tokens: Sequence[Token]) -> Condition | None:
             is_one = len(known) == len(found) and len({each.name.casefold() for each in known}) == 1
             return join(known) if is_one else None
     return _comparison(plain) or _call(plain) or _membership(plain)
+
+
+def range_or_codes(tokens: Sequence[Token]) -> Condition | None:
+    """Return the limits of the one variable in a condition with the codes beside them that stand for no value:
+    `inrange(x, 0, 9) | x == -8`. None for any other condition, and if a code can be a value.
+    """
+    found = [condition(each) for each in _split(without_brackets(tokens), _OR)]
+    known = [each for each in found if each is not None]
+    ranges = [each for each in known if each.limits != (None, None)]
+    codes = tuple(code for each in known for code in each.codes)
+    is_one = len(known) == len(found) and len({each.name.casefold() for each in known}) == 1
+    if not is_one or len(ranges) != 1 or None in ranges[0].limits or not codes:
+        return None
+    low = parse_number(ranges[0].limits[0] or "")
+    are_kept = low is not None and all(_KEPT.fullmatch(each) and float(each) < low for each in codes)
+    return replace(ranges[0], codes=codes) if are_kept else None
 
 
 def comparison(tokens: Sequence[Token]) -> tuple[str, str, str] | None:

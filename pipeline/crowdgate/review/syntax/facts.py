@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from crowdgate.review.syntax.tokens import MARK, NUMBER, TEXT, WORD, Statement, Token
 
-_OF_CONDITIONS = (
+OF_CONDITIONS = (
     "inlist",
     "inrange",
     "missing",
@@ -101,7 +101,7 @@ def unread_condition(statement: Statement, names: Sequence[str], condition: Sequ
     """Return the fact that a condition on variables is not understood. One on others, too, is not quoted: it can state
     the record of a person, as in `replace age = 41 if person == 1017`.
     """
-    others = {each.casefold() for each in words_of(condition)} - {names[0].casefold(), *_OF_CONDITIONS}
+    others = {each.casefold() for each in words_of(condition)} - {names[0].casefold(), *OF_CONDITIONS}
     if not any(not each.startswith(".") for each in others):
         return unread(statement, names)
     text = f"line {statement.line}: a condition on several variables"

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from crowdgate.review.syntax.facts import groups, without_brackets
+from crowdgate.review.syntax.line_comments import line_comments
 from crowdgate.review.syntax.tokens import TEXT, WORD, Language, Statement, Token, statements
 
 _OPENING = re.compile(
@@ -46,13 +47,16 @@ class SqlType:
 
 @dataclass
 class SqlColumn:
-    """A column: its type in words, the values of an ENUM, its comment, and the table that a foreign key names."""
+    """A column: its type in words, the values of an ENUM, its comment, the one behind its line, and the table that a
+    foreign key names.
+    """
 
     name: str
     type: str
     line: int
     values: tuple[str, ...] = ()
     comment: str = ""
+    line_comment: str = ""
     reference: str = ""
     is_unique: bool = False
 
@@ -98,6 +102,11 @@ def sql_script(text: str) -> SqlScript:
         elif words[:2] == ["insert", "into"]:
             table = found.tables.get(_qualified(each.tokens, 2)[0])
             found.inserts += [each] if table is not None and len(table.columns) == 2 else []
+    lines = text.split("\n")
+    for table in found.tables.values():
+        comments = line_comments(lines, [each.line for each in table.columns.values()])
+        for column in table.columns.values():
+            column.line_comment = comments.get(column.line, "")
     return found
 
 

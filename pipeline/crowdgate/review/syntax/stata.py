@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from crowdgate.review.syntax.conditions import Condition, comparison, condition
+from crowdgate.review.syntax.conditions import Condition, comparison, condition, range_or_codes
 from crowdgate.review.syntax.facts import (
+    OF_CONDITIONS,
     Subject,
     SyntaxFact,
     labelled_codes,
@@ -13,6 +15,7 @@ from crowdgate.review.syntax.facts import (
     whole_codes,
     words_of,
 )
+from crowdgate.review.syntax.stata_days import day_ranges
 from crowdgate.review.syntax.stata_loops import expanded
 from crowdgate.review.syntax.tokens import NUMBER, TEXT, WORD, Language, Statement, Token, statements
 
@@ -47,7 +50,9 @@ _DAYS = {"DMY", "MDY", "YMD"}
 def stata_facts(text: str) -> Iterator[SyntaxFact]:
     """Yield the facts in a do-file, or a dictionary. Raises UnclosedText."""
     dictionary = False
-    for each in expanded(list(statements(text, _LINES, _SWITCHES))):
+    found = list(expanded(list(statements(text, _LINES, _SWITCHES))))
+    yield from day_ranges(found)
+    for each in found:
         dictionary = (dictionary or _opens_dictionary(each)) and not each.tokens[0].is_("}")
         yield from _fields(each, is_dictionary=True) if dictionary else _facts(each, _without_prefixes(each.tokens))
 
@@ -184,9 +189,14 @@ def _recoded(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFa
 def _asserted(statement: Statement, tokens: Sequence[Token]) -> Iterator[SyntaxFact]:
     """Yield the range or the values of `assert inrange(x, 0, 9) | missing(x)`, and of similar conditions."""
     plain = _without_empty(tokens)
-    found = condition(plain)
+    found = condition(plain) or range_or_codes(plain)
     if found is None or (None in found.limits and not found.codes):
-        yield unread_condition(statement, words_of(tokens) or ("",), tokens)
+        names = [each for each in words_of(tokens) if each.casefold() not in OF_CONDITIONS]
+        yield unread_condition(statement, names or ("",), tokens)
+        return
+    if found.codes and None not in found.limits:
+        yield _stated(statement, replace(found, codes=()))
+        yield SyntaxFact(Subject.MISSING, (found.name,), statement.line, tuple((each, "") for each in found.codes))
         return
     yield _stated(statement, found)
 

@@ -21,7 +21,7 @@ from crowdgate.review.templates.draft_column import Values
 from crowdgate.review.templates.entry_forms import TO, plain_entries
 from crowdgate.review.templates.figure_columns import plain_labels, with_doubtful_figures, without_marked_counts
 from crowdgate.review.templates.one_ended_ranges import from_zero, lacks_end
-from crowdgate.review.templates.open_ends import is_open_end, is_open_start
+from crowdgate.review.templates.open_ends import is_cut_note, is_open_end, is_open_start
 from crowdgate.review.templates.special_labels import (
     alternatives,
     is_abbreviation,
@@ -118,6 +118,10 @@ _RANGE = re.compile(
     re.IGNORECASE,
 )
 """A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
+_CODE_BEHIND_RANGE = re.compile(
+    rf"(?P<range>{_RANGE.pattern})\s+(?P<entry>(?!0\d|\d{{3}}\b)\d+\s*=\s*[^=|;\n]+)", re.IGNORECASE
+)
+"""A range with one code behind it: `1 - 6  6 = 6 or more`. With three digits, the code can be a part of the end."""
 _RANGE_IN_WORDS = re.compile(rf"(?<![\w.,/-]){_RANGE.pattern}(?![\w/-])", re.IGNORECASE)
 _MARKS, _SLASHED = ".-", ("DD/MM/YYYY", "MM/DD/YYYY")
 _CODE_IN_WORDS = re.compile(
@@ -149,6 +153,8 @@ _NOT = re.compile(r"^(?:not|no|non|ej|inte|ikke|nicht|kein\w*|niet|geen|nie|ne)[
 """The words that deny a label."""
 _REPEATED = re.compile(r"\(?(?P<code>-?[\w.]+?)(?:\)\s*|[.:]\s+|\s+[-–]\s+)(?P<label>\S.*)", re.DOTALL)
 """A label that begins with a code."""
+_REPEATED_END = re.compile(r"^(\d+)\s+(\1\D.*)$")
+"""A number, blanks, and a label that begins with the same number."""
 _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
 _BARE_LIST = re.compile(r"(?:[\w.+-]{1,6},\s*){2}")
@@ -159,6 +165,8 @@ _IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
 _FORM_OF_DAYS = re.compile(r"([dmyjthseagrå])\1{1,3}([/.:, -]([dmyjthseagrå])\3{1,3})+", re.IGNORECASE)
 """A form of days or times, such as dd/mm/yyyy: no list of values."""
+_YEAR_SPAN = re.compile(r"(?:19|20)\d\d/(?:(?:19|20)\d\d|\d\d)")
+"""One value that spans two years, such as the academic year 2022/23: no list of two values."""
 _OTHER = re.compile(r"\b(other|another|none of|no opinion|andere[rs]?|sonstige[rs]?)\b", re.IGNORECASE)
 """The labels of codes that often stand apart from the others of a list."""
 MOST_ANCHORS = 5
@@ -243,7 +251,8 @@ def listed_values(text: str) -> ListedValues:
     if remark := _remark_behind(parts):
         return replace(listed_values(parts[0]), remark=remark)
     pairs = _pairs(parts)
-    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or _UNCLEAR.fullmatch(text)
+    is_open = _UNCLEAR.fullmatch(text) or _YEAR_SPAN.fullmatch(text)
+    is_list = len(parts) > 1 or "=" in text or _BARE_LIST.match(text) or is_open
     unread = ListedValues(unread=" ".join(said.split())) if is_list else ListedValues()
     if any(map(is_elided, parts)):
         return unread
@@ -329,6 +338,7 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     if not any(label for _, label in stated):  # each row of a variable can state both in one cell: `1: Yes`
         parts = _pairs([code for code, _ in stated])
         stated = parts if len(parts) == len(stated) else stated
+    stated = [pair for each in stated for pair in _parted(*each)]
     bare = plain_labels(stated)
     if bare is None:
         return ListedValues(unread=with_doubtful_figures(stated))
@@ -350,6 +360,12 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     if special_codes(pairs) and not _are_places(pairs):
         return ListedValues(missing=special)
     return without_unknown(without_scale(tuple(pairs))) if pairs else ListedValues()
+
+
+def _parted(code: str, label: str) -> list[tuple[str, str]]:
+    """Return a range whose label is one code with its own label as both: `1 - 6` beside `6 = 6 or more`."""
+    found = re.fullmatch(r"(\d+)\s*=\s*([^=]+)", label) if _RANGE.fullmatch(code) else None
+    return [(code, ""), (found[1], found[2])] if found else [(code, label)]
 
 
 def _ranged(
@@ -574,7 +590,7 @@ def _codes_of_parts(text: str) -> Iterator[str]:
 
 def has_open_end(end: str, words: Sequence[str]) -> bool:
     """Return whether words, or the codes that stand among them, say that a range has an open end: `4 = 4 or more`."""
-    return any(
+    return any(is_cut_note(end, text) for text in words) or any(
         is_open_end(each["code"], each["label"])
         for text in words
         for each in _CODE_IN_WORDS.finditer(_BETWEEN_THOUSANDS.sub("", text))
@@ -598,7 +614,12 @@ def _parts(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none. Codes in brackets behind a range are entries."""
     text = re.sub(r",\s*\n\s*", ", ", text)
     entries = [text] if _range_with_codes(text) else _entries(text)
-    return [part for each in entries for part in _range_with_codes(each) or [each]]
+    return [_REPEATED_END.sub(_labelled_end, part) for each in entries for part in _range_with_codes(each) or [each]]
+
+
+def _labelled_end(found: re.Match[str]) -> str:
+    """Return a number and its label that repeats it, `85  85 years and over`, with a sign of equality between them."""
+    return f"{found[1]} = {found[2]}" if is_open_end(found[1], found[2]) else found[0]
 
 
 def _range_with_codes(text: str) -> list[str]:
@@ -616,6 +637,8 @@ def _entries(text: str) -> list[str]:
         return labelled
     if _SINGLE_WORDS.fullmatch(text):
         return re.split(r"\s+", text)
+    if found := _CODE_BEHIND_RANGE.fullmatch(text):
+        return [found["range"], found["entry"]]
     for mark in ("|", "\n", ";", " / "):
         if mark in text:
             return [each.strip() for each in text.split(mark) if each.strip()]
@@ -624,7 +647,7 @@ def _entries(text: str) -> list[str]:
         return [*codes, *parts[1:]] if all(map(_BARE.fullmatch, codes)) else parts
     if len(parts := _NEXT_PLAIN.split(text)) > 1 and all(map(_PLAIN_ENTRY.fullmatch, parts)):
         return parts
-    if _FORM_OF_DAYS.fullmatch(text):
+    if _FORM_OF_DAYS.fullmatch(text) or _YEAR_SPAN.fullmatch(text):
         return [text]
     if run := run_entries(text):
         return run

@@ -46,3 +46,11 @@ def codes_in_notes(bounds: tuple[str, str] | None, texts: Sequence[str]) -> Valu
     named = tuple((each["code"], each["label"].strip()) for text in texts for each in _LABELLED.finditer(text))
     found = codes_beyond(bounds, named) if bounds else ()
     return tuple(pair for pair in named if pair[0] in found)
+
+
+def one_code(text: str) -> Values:
+    """Return the code and the label of a cell that is one number with a label; none for other cells, and for labels of
+    values beyond the range.
+    """
+    found = _LABELLED.fullmatch(text.strip())
+    return ((found["code"], found["label"].strip()),) if found and not _OTHER.search(found["label"]) else ()

@@ -87,7 +87,7 @@ PERSONS = {
     "personalnummer", "pupil", "student", "employee", "taxpayer", "customer", "participant", "subject", "applicant",
     "ssn", "nhs", "bsn", "passport", "persnr", "personid", "ausweis", "kunden", "mitglieds", "nino", "personnummer",
     "personnr", "fodselsnummer", "fnr", "cpr", "cpf", "pesel", "dni", "curp", "mrn", "idnr", "respnr", "prontuario",
-    "aadhaar", "svnr", "vsnr", "fiscale", "paciente", "paziente",
+    "aadhaar", "svnr", "vsnr", "fiscale", "paciente", "paziente", "personnel",
 }  # fmt: skip
 """The words of identifiers that stand for one person."""
 THINGS = {

@@ -34,14 +34,15 @@ from crowdgate.review.templates.codebook_values import (
     without_other_days,
     without_scale,
 )
-from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing
+from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing, one_code
 from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.decimal_marks import decimal_mark, without_commas
 from crowdgate.review.templates.dictionary_headings import heading_key, known_headings, lost_facts, places
 from crowdgate.review.templates.dictionary_types import StatedType, day_form, stated_type
-from crowdgate.review.templates.draft_column import DraftColumn, cannot_draft
+from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.label_ranges import note_range, states_limits
+from crowdgate.review.templates.labels_in_words import with_noted_labels
 from crowdgate.review.templates.list_names import is_list_heading
 from crowdgate.review.templates.open_ends import noted_end
 from crowdgate.review.templates.role_words import is_free_text
@@ -383,9 +384,10 @@ def _columns(name: str, rows: Sequence[Row]) -> Iterator[DraftColumn]:
     listed = ListedValues() if listed.from_zero and is_of_texts(kind) else listed
     if stated_type(rows[0].get("type", "")).type in (CellType.WHOLE, CellType.NUMBER):
         listed = _without_brackets(listed)
+    listed = replace(listed, values=with_noted_labels(listed.values, first.get("notes", "")))
     told = _of_words(first, listed, stated, kind)
     listed = told if told is not None else listed
-    words = [first.get(key, "") for key in (*_WORDS, "values")]
+    words = [*(first.get(key, "") for key in _WORDS), *(row.get("values", "") for row in rows)]
     top = listed.top or "is top" in first or (listed.bounds is not None and has_open_end(listed.bounds[1], words))
     bottom = "is bottom" in first or (listed.bounds is not None and has_open_start(listed.bounds[0], words))
     noted = codes_in_notes(listed.bounds, [first.get(key, "") for key in _WORDS])
@@ -549,14 +551,18 @@ def _listed(rows: Sequence[Row], kind: str) -> ListedValues:
     kept = without_scale(own.values, limits.bounds)
     if own.values and kept.values:
         return own
-    missing = (*own.missing, *kept.missing, *limits.missing, *_outside(own, limits.bounds))
-    return replace(limits, values=kept.values, missing=missing, unread=kept.unread)
+    alone = one_code(own.unread)
+    outside = tuple(_outside((*own.values, *alone), limits.bounds))
+    said = counted_as_missing(tuple(pair for pair in (*own.values, *alone) if pair[0] in outside))
+    missing = (*own.missing, *kept.missing, *limits.missing, *outside)
+    remark = "; ".join(filter(None, [limits.remark, said or own.unread]))
+    return replace(limits, values=kept.values, missing=missing, unread=kept.unread, remark=remark)
 
 
-def _outside(listed: ListedValues, bounds: tuple[str, str]) -> Iterator[str]:
+def _outside(labelled: Values, bounds: tuple[str, str]) -> Iterator[str]:
     """Yield the codes with labels outside a range that is stated beside them: these are no values."""
     low, high = map(parse_number, bounds)
-    for code, label in listed.values:
+    for code, label in labelled:
         number = parse_number(code)
         if label and number is not None and low is not None and high is not None and not low <= number <= high:
             yield code

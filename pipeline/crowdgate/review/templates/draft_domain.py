@@ -36,6 +36,8 @@ CUT_ICD_9 = [("classification", "icd-9")]
 """The properties of a column of three characters of ICD-9. E codes have four there, so it has no firstCharacters."""
 USUAL_DECIMALS = 2
 """The decimals of numbers whose precision is asked for, where their range is not too wide."""
+LEAST_STEPS = 5
+"""The least number of steps of 1 in a range of numbers with decimals; a shorter range has steps of 0.1."""
 PUBLIC = "WHERE IT IS PUBLIC"
 """The words that stand for the source of a domain."""
 
@@ -154,7 +156,8 @@ def _precision(column: DraftColumn) -> str:
     if is_asked and decimals:
         words = f"the step of the numbers in the table, such as {_unit(decimals)}; sums and means round to it"
         return f"step: 1, precision: {quoted(change(words))}, "
-    step = max(len(each.partition(".")[2]) for each in column.bounds)
+    is_short = high - low < LEAST_STEPS and decimals
+    step = max(int(bool(is_short)), *(len(each.partition(".")[2]) for each in column.bounds))
     return f"step: {_unit(step)}, precision: {_unit(decimals)}, "
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.contracts.cell_form import DAYS, ISO
+from crowdgate.contracts.contract import Role
 from crowdgate.contracts.undecided import change
+from crowdgate.documents.yaml_scalars import in_quotes
 from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault
@@ -30,8 +32,10 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.draft_merge import with_codebook
+from crowdgate.review.templates.draft_role import role_in_draft
 from crowdgate.review.templates.draft_sql import SQL, sql_codebook
 from crowdgate.review.templates.draft_syntax import SYNTAX, SyntaxCodebook, syntax_codebook
+from crowdgate.review.templates.general_missing import general_missing
 from crowdgate.review.templates.json_schemas import json_columns
 from crowdgate.review.templates.keyed_lines import keyed_rows
 from crowdgate.review.templates.list_names import list_name
@@ -120,8 +124,27 @@ def read_draft_source(
         raise cannot_draft(path, "the table itself as its codebook", "--codebook with another file: no cell is read")
     found = _chosen(path, _read(path, READERS[end], os.path.relpath(path, folder), part), columns)
     if codebook is not None:
-        found = _with_codebook(found, codebook, part if codebook == path else None)
-    return _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+        found = _with_general_missing(_with_codebook(found, codebook, part if codebook == path else None), codebook)
+    found = _with_day_form(replace(found, columns=tuple(map(consistent, found.columns))))
+    return found if codebook is None else _without_day_form(found)
+
+
+def _with_general_missing(found: DraftSource, codebook: Path) -> DraftSource:
+    """Return a description whose note quotes what a codebook of plain text says of the missing codes of all columns."""
+    is_text = codebook.suffix.lower() in (".txt", ".md", SQL, *SYNTAX)
+    said = general_missing(dictionary_text(codebook)[0]) if is_text else ""
+    return replace(found, note=f"{found.note}; of missing codes it says: {in_quotes(said)}") if said else found
+
+
+def _without_day_form(found: DraftSource) -> DraftSource:
+    """Return a description without a form of days that is left to decide, if no column can have days."""
+    others = [c for c in found.columns if role_in_draft(c) is not Role.DIRECT_IDENTIFIER and not c.is_weight]
+    can_be = any(
+        each.is_day or not (each.values or each.bounds or each.type in (CellType.WHOLE, CellType.NUMBER))
+        for each in others
+    )
+    is_open = found.settings.get("dayForm") == _FORM_OF_DAYS and not can_be
+    return replace(found, settings={k: v for k, v in found.settings.items() if k != "dayForm"}) if is_open else found
 
 
 def _with_day_form(found: DraftSource) -> DraftSource:

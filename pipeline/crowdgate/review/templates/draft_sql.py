@@ -21,6 +21,7 @@ from crowdgate.review.templates.column_words import PERSONS, column_words
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
 from crowdgate.review.templates.draft_syntax import SyntaxCodebook, is_numbered_age, several_rows
+from crowdgate.review.templates.labels_in_words import with_labels
 from crowdgate.sources.table_header import CellType
 
 _TYPES = (
@@ -77,15 +78,17 @@ def _column(stated: SqlColumn, table: SqlTable, script: SqlScript, text: str) ->
     own = _values(found, made.values or stated.values)
     looked_up = () if own else _code_list(script, text, stated.reference)
     key = table.key == (stated.name.casefold(),)
+    words = " ".join((stated.comment or stated.line_comment).split())
     column = DraftColumn(
-        stated.name, kind, " ".join(stated.comment.split()), own or looked_up, _limits(found, kind), decimals=decimals,
+        stated.name, kind, words, own or looked_up, _limits(found, kind), decimals=decimals,
         direct=stated.is_unique or key, is_key=key,
     )  # fmt: skip
     limits = [f"{each.sign} {each.values[0]}" for each in found if each.sign != "in"]
     unread += [f"{stated.name} {each}" for each in limits] if not column.bounds else []
     if stated.reference and not column.values:
         unread += [f"the codes of table {stated.reference}"]
-    return _with_unread(_with_comment(column), unread)
+    said = [words, *([stated.line_comment] if stated.comment else [])]
+    return _with_unread(_with_comments(column, said), unread)
 
 
 def _code_list(script: SqlScript, text: str, table: str) -> Values:
@@ -154,22 +157,24 @@ def _nearest(check: Check, kind: CellType, step: int) -> str:
     return str(int(value) + step) if is_next else value
 
 
-def _with_comment(column: DraftColumn) -> DraftColumn:
-    """Return a column with the labels, values and missing codes in its comment."""
-    words = listed_values(column.description)
-    missing = tuple(dict.fromkeys([*words.missing, *codes_in_words(column.description)]))
+def _with_comments(column: DraftColumn, comments: Sequence[str]) -> DraftColumn:
+    """Return a column with the labels, values and missing codes in its comments."""
+    found = [listed_values(each) for each in comments]
+    named = [code for each in comments for code in codes_in_words(each)]
+    missing = tuple(dict.fromkeys([*(code for each in found for code in each.missing), *named]))
     if column.values:
-        labels = dict(words.values)
-        kept = without_unknown(
-            ListedValues(tuple((code, label or labels.get(code, "")) for code, label in column.values))
-        )
+        labels = {code: label for each in found for code, label in each.values}
+        stated = next((each for words in comments if (each := with_labels(column.values, words)) != column.values), ())
+        labelled = stated or tuple((code, label or labels.get(code, "")) for code, label in column.values)
+        kept = without_unknown(ListedValues(labelled))
         values = tuple(pair for pair in kept.values if pair[0] not in missing)
         missing = tuple(dict.fromkeys([*missing, *kept.missing]))
         return replace(column, values=values, missing=missing, type=CellType.TEXT, bounds=None)
     if column.type is CellType.FLAG:
         return replace(column, type=CellType.TEXT, unread=_FLAGS)
-    if column.bounds is None and "=" in column.description and words.values:
-        return replace(column, values=words.values, missing=missing, type=CellType.TEXT)
+    listed = next((each.values for each in found if sum(bool(label) for _, label in each.values) > 1), ())
+    if column.bounds is None and listed:
+        return replace(column, values=listed, missing=missing, type=CellType.TEXT)
     return replace(column, missing=missing)
 
 

@@ -15,6 +15,7 @@ from crowdgate.review.syntax.tokens import UnclosedText
 from crowdgate.review.templates.codebook_values import (
     ListedValues,
     bare_label,
+    has_open_end,
     stated_range,
     values_of_pairs,
     without_unknown,
@@ -258,7 +259,8 @@ def _with_range(column: DraftColumn, facts: Sequence[SyntaxFact], broken: str, l
         said = "; ".join([f"{' to '.join(found.bounds)}, and {'; '.join(others)}", column.description])
         return replace(column, decimals=decimals, unread=said)
     exact = max((each for each in (found.decimals, decimals) if each is not None), default=None)
-    is_top = bool(top) and top == found.bounds[1]
+    words = [column.description, *(each.text for each in facts if each.subject is Subject.NOTE)]
+    is_top = top == found.bounds[1] or has_open_end(found.bounds[1], words)
     return replace(column, bounds=found.bounds, decimals=exact, unread="", top=is_top)
 
 

@@ -11,6 +11,7 @@ _BEFORE = r"(?:^|(?<=[;|:\n(])|(?<=[,.]\s))\s*"
 _BEHIND = r"(?:\s*[=:]\s*|\s+(?:means|is|stands for)\s+|\s+[-–—]\s+(?=[^\W\d])|\s+(?=[^\W\d]))"
 """The end of a code before its label. Only a sign parts a code from a label that begins with a digit."""
 _CODES = re.compile(r"(?:^|[|;,]\s*)(-?\w+)\s*=")
+_NOTED = re.compile(r"(?<![\w.,-])(?P<code>-?\w{1,6})\s*=\s*(?P<label>[^\W\d][^=:;,\n]*)")
 _END = re.compile(r"[;|\n]|\.\s|,\s*$")
 """The end of the last label."""
 
@@ -32,6 +33,17 @@ def with_labels(values: Values, words: str) -> Values:
     texts[-1] = texts[-1].removesuffix(")") if texts[-1].count(")") > texts[-1].count("(") else texts[-1]
     labels = {each["code"]: text.rstrip(".") for each, text in zip(found, texts, strict=True)}
     return tuple((code, labels[code]) for code in codes) if all(labels.values()) else values
+
+
+def with_noted_labels(values: Values, notes: str) -> Values:
+    """Return values without labels with those that notes state, be it only of some: `1 = yes` of 0 and 1. Unchanged if
+    the notes have a label of another code.
+    """
+    labelled = with_labels(values, notes)
+    found = {each["code"]: each["label"].strip(" .)") for each in _NOTED.finditer(notes)}
+    if labelled != values or not found or any(label for _, label in values) or not {*found} <= {c for c, _ in values}:
+        return labelled
+    return tuple((code, found.get(code, "")) for code, _ in values)
 
 
 def beside_range(listed: ListedValues, ranged: ListedValues) -> ListedValues:

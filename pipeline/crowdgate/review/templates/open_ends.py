@@ -12,7 +12,7 @@ _OR = (
     r"|ali|ili|и|или|або|та)"
 )
 _MORE = (
-    r"(?:more|older|over|above|higher|greater|longer|up(?:wards)?|mehr|alter|älter|darüber|höher|länger|plus|davantage"
+    r"(?:more|older|over|above|higher|greater|longer|up(?:wards)?|mehr|alter|älter|aelter|darüber|darueber|höher|hoeher|länger|laenger|plus|davantage"
     r"|más|mayor(?:es)?|mais|maiores|acima|più|oltre|superiore|meer|ouder|hoger|langer|mer|fler|flera|flere|äldre|eldre|ældre|over|över|"
     r"derover|däröver|więcej|starsi|starszy|powyżej|více|starší|vyšší|viac|rohkem|enam|vanem|több|idősebb|mult"
     r"|več|starejš\w+|višj\w+|više|starij\w+|повече|по-възрастн\w+|по-голям\w+|больше|более|старше|више|більше)"
@@ -28,12 +28,41 @@ _OPEN = re.compile(
     re.IGNORECASE,
 )
 _LESS = re.compile(
-    rf"\b{_OR}\s+(?:less|earlier|before|younger|lower|below|under|fewer|smaller|früher|weniger|jünger|davor|avant"
+    rf"\b{_OR}\s+(?:less|earlier|before|younger|lower|below|under|fewer|smaller|früher|frueher|weniger|jünger|juenger|davor|avant"
     r"|darunter|moins|plus tôt|antes|menos|anterior|prima|meno|precedente|eerder|minder|jonger|tidigare|tidligere|før"
     r"|færre|färre|yngre|mindre|wcześniej|mniej|młodsi|dříve|méně|mladší"
     r"|prej|manj|mlajš\w+|manje|ranije|mlađ\w+|по-малко|по-рано|по-млад\w+|меньше|менее|ранее|младше|менше|раніше)\b|(?:<=|≤)\s*\d|\bbottom-?coded\b",
     re.IGNORECASE,
 )
+
+_ABOVE = "".join(
+    (
+        r"above|over|beyond|exceed\w*|(?:greater|more|higher|older|larger) than|über|ueber|darüber|darueber|oberhalb",
+        r"|au-dessus|dépass\w*|plus de|supérieur\w*|por encima|superior\w*|más de|mayor\w* (?:que|de)|acima",
+        r"|mais de|oltre",
+        r"|superior[ei]|boven|meer dan|hoger dan|över|mer än|over|mere end|mer enn|powyżej|nad|yli",
+    )
+)
+_SET = "".join(
+    (
+        r"set (?:to|at)|coded (?:as|to|at)|replaced (?:by|with)|(?:shown|given) as|(?:cut|capped) (?:to|at)|auf|durch",
+        r"|ramenées? à|fixées? à|remplacées? par|fijad\w+ (?:en|a)|fixad\w+ em|impostat\w+ a|op|till?|på|na",
+    )
+)
+
+
+def is_cut_note(end: str, note: str) -> bool:
+    """Return whether a note on the greatest number of a range, which names no other number, says that greater ones are
+    set to it, or belong to it: `Ages above 105 set to 105`, `90 years and over`.
+    """
+    parts = re.split(r"[;()\n]\s*|[.,]\s+", re.sub(r"(?<=\d)[ ,.'\u00a0](?=\d{3}(?!\d))", "", note))
+    own = [each for each in parts if len(end) >= LEAST_DIGITS and {*re.findall(r"\d+", each)} == {end}]
+    over = re.compile(rf"(?:\w+\s+)?{re.escape(end)}(?:\s+[^\W\d]+)?\s+{MORE_WORDS[2:]}", re.IGNORECASE)
+    cut = re.compile(
+        rf"(?:\b(?:{_ABOVE})\b.*\b(?:re)?(?:{_SET})|\btop-?coded (?:at|to)|\bcapped at)\s+\W?{re.escape(end)}\b",
+        re.IGNORECASE,
+    )
+    return any(cut.search(each) or over.fullmatch(each.strip(" .")) for each in own)
 
 
 def noted_end(bounds: tuple[str, str] | None, notes: str) -> str:
