@@ -11,7 +11,7 @@ from crowdgate.review.templates.special_labels import is_special
     [
         "niet gekend", "niet geregistreerd", "nicht dokumentiert", "non enregistré", "no registrado", "non pervenuto",
         "ikke registreret", "nie odnotowano", "nezaznamenáno", "ni odgovora", "ne ve", "ni podatka", "neznano",
-        "nepoznato", "nema podataka", "неизвестно", "няма данни", "не знае", "not registered",
+        "nepoznato", "nema podataka", "неизвестно", "няма данни", "не знае",
         "Unknown / county not reported", "Unknown (no record)",
     ],
 )  # fmt: skip

@@ -267,3 +267,35 @@ def test_the_sheet_that_names_most_columns_is_read_whatever_its_title(tmp_path: 
     assert found["age"]["domain"] == ranged("18", "105")
     assert found["sex"]["domain"]["labels"] == {"1": "Male", "2": "Female"}
     assert found["site"]["domain"]["values"] == ["A", "B"]
+
+
+BLOCKS = """\
+STATISTICS OFFICE
+Sampling: two-stage; use wt for all estimates.
+General missing codes: 7 = Refused, 8 = Don't know
+---------------------------------------
+wt          Interview weight
+            Type: Numeric (9.3)
+            Range: 212.418 - 18944.730
+---------------------------------------
+inc         Income (EUR)
+            Type: Numeric (5)
+            Range: 0 - 15000
+            99997  Refused                    1,870
+            99998  Don't know                   902
+            Note: rounded to 10
+---------------------------------------
+help        Registered for help
+            Type: Numeric (1)
+            0   Not registered                3,011
+            1   By phone                      1,021
+"""
+
+
+def test_all_codes_below_a_range_are_missing_and_a_mention_begins_no_block(tmp_path: Path) -> None:
+    (tmp_path / "b.txt").write_text(BLOCKS, encoding="utf-8")
+    found = drafted_items(tmp_path, "wt,inc,help", tmp_path / "b.txt", ".txt")
+    assert found["inc"]["domain"] == ranged("0", "15000", "99997", "99998")
+    assert found["help"]["domain"]["values"] == ["0", "1"]
+    assert found["wt"]["privacyRole"] == "other"
+    assert "domain" not in found["wt"]

@@ -123,7 +123,7 @@ def section_rows(text: str, names: Sequence[str]) -> list[list[str]]:
     its heading, or in a line of its own; none without such sections.
     """
     folded = {each.casefold() for each in names}
-    sections = [*_sections(text, folded)]
+    sections = _without_mentions([*_sections(text, folded)], folded)
     common = recurring([[*words, *block] for words, block in sections])
     found = [row for words, block in sections for row in _section(words, block, folded, common)]
     further = [*dict.fromkeys(key for _, stated in found for key in stated)]
@@ -152,6 +152,27 @@ def _sections(text: str, names: set[str]) -> Iterator[tuple[list[str], list[str]
     yield words, block
 
 
+def _without_mentions(
+    sections: Sequence[tuple[list[str], list[str]]], names: set[str]
+) -> list[tuple[list[str], list[str]]]:
+    """Return the sections without those whose words only mention a column that begins a line of another one."""
+    begun = {_FIRST.sub("", line).split(" ")[0].casefold() for words, _ in sections for line in words} & names
+    return [
+        (words, block)
+        for words, block in sections
+        if (name := _first_name(words, names).casefold()) not in begun or any(_is_of(line, name) for line in words)
+    ]
+
+
+def _is_of(line: str, name: str) -> bool:
+    """Return whether a line is a heading with this name, or begins with it."""
+    return bool(_HEADING.fullmatch(line) and _name_in(line, {name})) or _FIRST.sub("", line).casefold().startswith(name)
+
+
+def _first_name(words: Sequence[str], names: set[str]) -> str:
+    return next(filter(None, (_name_in(each, names) for each in words)), "")
+
+
 def _below_heading(words: Sequence[str]) -> list[str]:
     """Return the last heading and the words below it; none without one, and none of the introduction of a text."""
     last = max((at for at, each in enumerate(words) if _HEADING.fullmatch(each)), default=len(words))
@@ -171,7 +192,7 @@ def _section(
     """Yield the rows of a variable: one with its label, and one for each code; with its attributes, which stand in the
     first row. Left sides that are `common` to most sections are attributes.
     """
-    name = next(filter(None, (_name_in(each, names) for each in words)), "")
+    name = _first_name(words, names)
     if not name:
         return
     table = [_cells(each) for each in block if each.startswith("|") and not _RULE.fullmatch(each)]
@@ -183,7 +204,7 @@ def _section(
     label = _section_label(words, name) or stated.pop("label", "")
     is_listed, listed = has_codes(stated), stated.pop("values", "")
     if not is_listed:
-        stated |= {key: words for key, words in map(split_off, points) if key not in stated}
+        stated |= _with_points(stated, points)
         points = []
     if not table:
         codes = _plain("\n".join(points))
@@ -195,6 +216,14 @@ def _section(
     at = places_of_codes(table[0]) or (0, 1)
     pairs = [[row[each] for each in at] for row in table[1:] if len(row) > max(at)]
     yield from (([name, label, *each], {} if number else stated) for number, each in enumerate(pairs))
+
+
+def _with_points(stated: Attributes, points: Sequence[str]) -> Attributes:
+    """Return what points say that are no codes of a list: all of those on nothing in particular are notes."""
+    found = list(map(split_off, points))
+    notes = [words for key, words in found if key == "notes"]
+    others = {key: words for key, words in found if key not in (*stated, "notes")}
+    return others | ({"notes": "; ".join(filter(None, (stated.get("notes", ""), *notes)))} if notes else {})
 
 
 def _with_digits(words: Sequence[str], name: str, label: str) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 _NOTED = (
-    r"not (?:stated|known|reported|recorded|registered|documented|collected|determined|established"
+    r"not (?:stated|known|reported|recorded|documented|collected|determined|established"
     r"|obtained|provided|mentioned|classifiable|identified)",
     r"nicht (?:registriert|dokumentiert|gemeldet|ermittelt|beantwortet|gefragt|verfügbar|vorhanden"
     r"|bestimmbar|mitgeteilt|feststellbar|genannt|übermittelt|ermittelbar)",
