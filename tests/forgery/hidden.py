@@ -65,7 +65,8 @@ def _changes(path: Path) -> dict[str, dict[str, Change]]:
 
 def _rewrite(path: Path, settings: Settings, change: Callable[[pa.Table], pa.Table] = lambda table: table) -> None:
     table = change(labelled(pq.read_table(path)))
-    pq.write_table(table, path, **{"compression": "zstd", "store_schema": False, **settings})
+    own = {"compression": "zstd", "store_schema": False, "write_statistics": table.schema.names[:1]}
+    pq.write_table(table, path, **{**own, **settings})
 
 
 def _hide_in_dictionary(path: Path, at: int) -> None:
