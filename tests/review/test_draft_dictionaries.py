@@ -10,11 +10,12 @@ from ruamel.yaml import YAML
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import ConfigurationError
 from crowdgate.planning.bundle import KNOWN
-from crowdgate.review.templates.codebook_values import ListedValues, listed_values
+from crowdgate.review.templates.codebook_values import listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.sources.table_header import CellType
 from tests.review.test_contract_draft import decided
 from tests.sources.table_files import write_workbook

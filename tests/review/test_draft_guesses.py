@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, missing_codes
+from crowdgate.review.templates.codebook_values import codes_in_words, listed_values, missing_codes
 from crowdgate.review.templates.column_words import plain_text
 from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.role_words import is_identifying, is_sensitive
 from crowdgate.review.templates.special_labels import is_empty, is_special, is_unknown
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.sources.table_header import CellType
 from tests.review.test_draft_dictionaries import write_csv
 from tests.workshop import MARK, crowdgate

@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 from crowdgate.contracts.reading import read_contract
 from crowdgate.errors import Code
 from crowdgate.planning.bundle import KNOWN
-from crowdgate.review.templates.codebook_values import ListedValues, bare_label, listed_values
+from crowdgate.review.templates.codebook_values import bare_label, listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.dictionary_types import StatedType, stated_type
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples
 from tests.review.test_contract_draft import problems_of

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values
+from crowdgate.review.templates.codebook_values import codes_in_words, listed_values
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.stated_ranges import ListedValues
 from tests.review.drafted_items import drafted_items
 
 HEADED = """\

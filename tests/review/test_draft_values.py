@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdgate.review.templates.codebook_values import ListedValues, listed_values
+from crowdgate.review.templates.codebook_values import MOST_MARKS, listed_values
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.review.templates.survey_weights import is_survey_weight
 from tests.examples import examples
 from tests.review.drafted_items import Facts, drafted_items
@@ -185,3 +186,9 @@ def test_a_column_without_a_domain_has_one_change_that_says_what_to_write(
 def test_brackets_in_a_column_of_numbers_are_left_to_decide(tmp_path: Path) -> None:
     brackets = "; ".join(label for _, label in MONEY)
     assert domain_of(tmp_path, "income", "Income", brackets, "integer")["domain"].endswith(f"row 2, says: {brackets})")
+
+
+@pytest.mark.parametrize("marks", [" ", ";", "; ", " |"])
+def test_thousands_of_marks_in_a_list_say_no_more_than_a_few(marks: str) -> None:
+    many, few = (listed_values(f"1 = Male{marks * number} 2 = Female") for number in (2000, MOST_MARKS))
+    assert many == few

@@ -12,12 +12,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crowdgate.contracts.contract import Role
-from crowdgate.review.templates.codebook_values import ListedValues, listed_values
+from crowdgate.review.templates.codebook_values import listed_values
 from crowdgate.review.templates.contract_draft import draft_contract
 from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.draft_dictionary import read_dictionary
 from crowdgate.review.templates.draft_sources import read_draft_source
 from crowdgate.review.templates.special_labels import is_empty, is_special
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from tests.examples import examples

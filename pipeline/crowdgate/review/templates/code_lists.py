@@ -11,7 +11,6 @@ from pathlib import Path
 
 from crowdgate.domain import parse_number
 from crowdgate.review.templates.codebook_values import (
-    ListedValues,
     bare_label,
     special_codes,
     values_of_pairs,
@@ -28,6 +27,7 @@ from crowdgate.review.templates.draft_dictionary import (
     read_dictionary,
 )
 from crowdgate.review.templates.list_names import list_name, named_title, titles_by_name
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.sources.table_header import CellType
 
 LEAST_CELLS = 2

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
-from math import ceil, floor
+from math import ceil
 
 from crowdgate.contracts.cell_form import ISO
-from crowdgate.domain import parse_date, parse_number
+from crowdgate.domain import parse_number
 from crowdgate.review.templates.code_runs import has_next, run_entries
 from crowdgate.review.templates.codes_behind_labels import (
     code_behind,
@@ -31,6 +31,17 @@ from crowdgate.review.templates.special_labels import (
     is_unknown,
     names_no_code,
     without_empty,
+)
+from crowdgate.review.templates.stated_ranges import (
+    END,
+    LONGEST_RANGE,
+    RANGE,
+    UNIT,
+    ListedValues,
+    parse_day,
+    point_number,
+    range_alone,
+    stated_range,
 )
 from crowdgate.review.templates.stepped_ranges import is_elided, is_step_of, range_and_step, without_elision
 from crowdgate.review.templates.value_brackets import are_brackets
@@ -71,6 +82,9 @@ _NUMBERED_CODES = re.compile(
     rf"(?P<mark>[A-Za-z])(?P<low>\d{{1,4}})(?:\s*[-–]\s*|\s+{TO}\s+)(?P=mark)(?P<high>\d{{1,4}})"
 )
 """A range of numbers behind one letter."""
+MOST_MARKS = 16
+"""The most marks and blanks in a row that can say something: lists with thousands of them would take minutes."""
+_REPEATED_MARKS = re.compile(rf"(\W{{1,3}})\1{{{MOST_MARKS},}}")
 MOST_CODES = 200
 """The most codes of a range that are values."""
 _BEGINS_WITH_CODE = re.compile(r"(?:-?\d+|[A-Z]{1,3})(?:\s|$)")
@@ -95,35 +109,10 @@ _QUOTED_LABEL = re.compile(
     r"(?:'(?P<one>[^']*)'|\"(?P<two>[^\"]*)\")[ ,;/]*"
 )
 """A code with its label in quotation marks, as in SPSS: `1 'Male' 2 'Female'`."""
-_UNIT = re.compile(r"\s*(?:%|[^\W\d]{1,10}(?:[/²][^\W\d]{1,6})?\.?)")
-"""The unit behind a range: `0-120 years`."""
-_OR_EMPTY = re.compile(r"\s*[,;]?\s+(?:or|oder|ou|o|of|lub|eller|nebo|e)\s+(?P<none>\S+)(?:\s.*)?$", re.IGNORECASE)
-"""Words behind a range, of which the first says that the cell can be empty: `2020 to 2024 or blank if alive`."""
-_THOUSANDS = r"-?[1-9]\d{0,2}(?:(?P<mark>[ ,.'\u00a0\u202f])\d{3})(?:(?P=mark)\d{3})*(?:[.,]\d{1,2})?"
-"""A number with marks between its thousands."""
-_END = (
-    r"(?:-?\d{1,3}(?:[ ,.'\u00a0\u202f]\d{3})+(?:[.,]\d{1,2})?|-?\d+(?:[.,]\d+)?|\d{4}-\d\d-\d\d"
-    r"|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
-)
-_ONE_MARK = re.compile(r"-?[1-9]\d{0,2}[.,]\d{3}")
-"""A number of which nothing says whether its mark is one of decimals or of thousands."""
-_DECIMAL_MARK = re.compile(r"-?(?=0[.,]|\d+[.,](?!\d{3}$))\d+(?P<mark>[.,])\d+")
-_GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:[.,']\d{3})+(?!\d)")
-"""A whole number with marks between its thousands."""
-_RANGE = re.compile(
-    r"(?:(?P<between>between|zwischen|entre|tussen|mell[aeo][mn])\s+"
-    r"|(?:from|von|vom|de|desde|du|van|vanaf|fra|från|od|dal?)\s+)?"
-    rf"(?P<low>{_END})(?(between)\s+(?:and|und|et|y|e|en|og|och)\s+"
-    rf"|(?:\s*(?:to|bis|t/m|-|–|\.\.)\s*|\s+{TO}\s+))(?P<high>{_END})",
-    re.IGNORECASE,
-)
-"""A range in words of several languages. `1 and 2` are two values, `between 1 and 2` is a range."""
 _CODE_BEHIND_RANGE = re.compile(
-    rf"(?P<range>{_RANGE.pattern})\s+(?P<entry>(?!0\d|\d{{3}}\b)\d+\s*=\s*[^=|;\n]+)", re.IGNORECASE
+    rf"(?P<range>{RANGE.pattern})\s+(?P<entry>(?!0\d|\d{{3}}\b)\d+\s*=\s*[^=|;\n]+)", re.IGNORECASE
 )
 """A range with one code behind it: `1 - 6  6 = 6 or more`. With three digits, the code can be a part of the end."""
-_RANGE_IN_WORDS = re.compile(rf"(?<![\w.,/-]){_RANGE.pattern}(?![\w/-])", re.IGNORECASE)
-_MARKS, _SLASHED = ".-", ("DD/MM/YYYY", "MM/DD/YYYY")
 _CODE_IN_WORDS = re.compile(
     r"(?<![\w.,-])(?P<code>-?\d+(?:[.,]\d+)?|[A-Z]{1,3}|[*?])(?:\s*[=:]\s*|\s+(?i:if|when|for|means|pomeni|znači|bedeutet|signifie|significa"
     r"|betekent|betyder|oznacza|znamená|означава|означает|wenn|falls|bei|für"
@@ -159,7 +148,7 @@ _BARE = re.compile(r"[\w.+-]{1,20}")
 """A code without a label."""
 _BARE_LIST = re.compile(r"(?:[\w.+-]{1,6},\s*){2}")
 """The start of a list of codes: `0, 1, 2 or more`."""
-_UNCLEAR = re.compile(rf"{_END}.*[.,/]\d{{3,4}}")
+_UNCLEAR = re.compile(rf"{END}.*[.,/]\d{{3,4}}")
 """A range that can be read in two ways: `0 - 500.000` and `01/02/2020 - 03/04/2020`."""
 _IN_BRACKETS = re.compile(r"\s*\((?=[^()=]*[^\W\d_])[^()=]+\)")
 """Words in brackets behind a code: `I (indeterminate)`, `1 (most deprived) to 10 (least deprived)`; counts are none."""
@@ -182,47 +171,15 @@ _WORDS = re.compile(r"(?!(?:or|and|other|none|no|oder|und|ou|et)\b)[^\W\d]\S*(?:
 """Several words that are no value."""
 _CUT = re.compile(r"\bcoded|\bcap|\bmore|\bover|\babove|\bless|\bunder|\bbelow|\bmax|\bmin|\bexcept", re.IGNORECASE)
 """The words on the ends of a range."""
-LONGEST_RANGE = 300
-"""The greatest length of a range with the words behind it."""
-FINEST_STEP, MOST_STEPS = 2, 1000
-"""The most decimals of the ends of a range, and the number of its steps, that are not rounded to whole numbers."""
 MOST_IN_RANGE = 100
 """The most codes of a range of missing codes."""
 LONGEST_BARE = 30
 """The greatest length of a value in a list without labels."""
 
 
-@dataclass(frozen=True)
-class ListedValues:
-    """The values of a column with their labels, or its range, and the codes that stand for no value."""
-
-    values: Values = ()
-    bounds: tuple[str, str] | None = None
-    missing: tuple[str, ...] = ()
-    unread: str = ""
-    """A list that is not read as a whole, or labels of a scale that name only some of its values: no domain."""
-    decimals: int | None = None
-    """The number of decimals with which the range is written."""
-    top: bool = False
-    """True if the greatest number of the range stands for all greater ones, too."""
-    has_comma: bool = field(default=False, compare=False)
-    """True if its decimals stand after a comma."""
-    step: str = ""
-    """The step of its numbers, if it is stated."""
-    digits: int = field(default=0, compare=False)
-    """The number of digits of both ends of a range, if one has a zero before it, as codes have: 0110. 1 if theirs
-    differ, 0 if neither has one.
-    """
-    remark: str = field(default="", compare=False)
-    """Words behind a range that are no unit, and not understood."""
-    day_form: str = field(default="", compare=False)
-    """The form of the days of its range, if only one fits."""
-    from_zero: bool = field(default=False, compare=False)
-    """True if only the greatest number is stated, so that the least one is a guess."""
-
-
 def listed_values(text: str) -> ListedValues:
     """Return what a cell of a codebook says about the values of a column; nothing if it is no list and no range."""
+    text = _REPEATED_MARKS.sub(lambda each: each[0][:MOST_MARKS], text)
     if "/" in text and not set("=\n;|") & set(text.strip()) and is_special(text.strip()):
         return ListedValues()  # such as n/a, which are no two values
     text = with_codes_first(plain_entries(without_marked_counts(with_minus(text))))
@@ -230,18 +187,18 @@ def listed_values(text: str) -> ListedValues:
     if behind:
         found = listed_values(rest)
         return replace(found, missing=(*found.missing, *behind))
-    said = _range_alone(_unwrapped(_HEAD.sub("", text.strip())))
+    said = range_alone(_unwrapped(_HEAD.sub("", text.strip())))
     if (whole := from_zero(said)) != said and _is_plain_range(found := listed_values(whole)):
         return replace(found, from_zero=True)
     if lacks_end(said):
         return ListedValues(unread=said)
-    text = _range_alone(without_elision(said))
+    text = range_alone(without_elision(said))
     if (days := _behind_form(text)) is not None:
         found = listed_values(days)
         fits = found.day_form in ("", ISO, day_form(text)) and found.bounds is not None
         return found if fits else ListedValues(unread=" ".join(said.split()))
     bare, step = range_and_step(text)
-    if step and _RANGE.fullmatch(_range_alone(bare)):
+    if step and RANGE.fullmatch(range_alone(bare)):
         return _stepped(listed_values(bare), step, said)
     parts, step = _with_bare_range(_without_empty(_without_heading(_parts(text))))
     if not parts:
@@ -269,7 +226,7 @@ def _remark_behind(parts: Sequence[str]) -> str:
     """
     words = [each for each in parts[1:] if not re.search(r"[\d=:]", each) and not is_special(each)]
     is_remark = len(parts) > 1 and len(words) == len(parts) - 1 and _WORDS.fullmatch(words[0])
-    return "; ".join(words) if is_remark and _RANGE.fullmatch(parts[0]) and not _CUT.search(" ".join(words)) else ""
+    return "; ".join(words) if is_remark and RANGE.fullmatch(parts[0]) and not _CUT.search(" ".join(words)) else ""
 
 
 def _is_plain_range(found: ListedValues) -> bool:
@@ -286,7 +243,7 @@ def _behind_form(text: str) -> str | None:
     """Return the range of days behind their form: `YYYY-MM-DD, from 2021-04-01 to 2021-06-30`; None without both."""
     found = _FORM_OF_DAYS.match(text)
     behind = text[found.end() :].lstrip(" ,;:(").rstrip(" )") if found else ""
-    ends = _RANGE.fullmatch(behind)
+    ends = RANGE.fullmatch(behind)
     return behind if ends and not any(parse_number(each) for each in ends.group("low", "high")) else None
 
 
@@ -295,7 +252,7 @@ def range_beside(text: str, codes: Sequence[str]) -> ListedValues:
     rest, used = text.strip(), list[str]()
     while (found := _CODE_BEHIND.fullmatch(rest)) and point_number(found["code"]) in codes:
         rest, used = found["rest"].strip(), [point_number(found["code"]), *used]
-    ends = _RANGE.fullmatch(_range_alone(rest)) if used else None
+    ends = RANGE.fullmatch(range_alone(rest)) if used else None
     stated = stated_range(*ends.group("low", "high")) if ends else ListedValues()
     return replace(stated, missing=tuple(used)) if stated.bounds else ListedValues()
 
@@ -304,8 +261,8 @@ def _with_bare_range(parts: Sequence[str]) -> tuple[Sequence[str], str]:
     """Return the entries of a list in which the only range has lost its unit, as `0 to 98 years` beside codes with a
     sign of equality or for no value; and the step that stands behind the range.
     """
-    bare = [_range_alone(range_and_step(each)[0]) for each in parts]
-    changed = [at for at, each in enumerate(parts) if bare[at] != each and _RANGE.fullmatch(bare[at])]
+    bare = [range_alone(range_and_step(each)[0]) for each in parts]
+    changed = [at for at, each in enumerate(parts) if bare[at] != each and RANGE.fullmatch(bare[at])]
     others = [each for at, each in enumerate(parts) if at not in changed]
     if len(changed) != 1 or not all(_is_coded(each) for each in others):
         return parts, ""
@@ -354,7 +311,7 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
     special = tuple(code for code, label in pairs if special_codes([(code, label)]))
     if are_brackets([code for code, _ in pairs if code not in special]):
         return without_unknown(ListedValues(tuple(pairs)))
-    ranges = [code for code, _ in pairs if _RANGE.fullmatch(code)]
+    ranges = [code for code, _ in pairs if RANGE.fullmatch(code)]
     if ranges and (len(ranges) == 1 or any(label for _, label in pairs)):
         return _ranged(pairs, filled, ranges, special) or replace(unread, missing=tuple(map(point_number, special)))
     if special_codes(pairs) and not _are_places(pairs):
@@ -364,7 +321,7 @@ def values_of_pairs(stated: Sequence[tuple[str, str]], unread: ListedValues) -> 
 
 def _parted(code: str, label: str) -> list[tuple[str, str]]:
     """Return a range whose label is one code with its own label as both: `1 - 6` beside `6 = 6 or more`."""
-    found = re.fullmatch(r"(\d+)\s*=\s*([^=]+)", label) if _RANGE.fullmatch(code) else None
+    found = re.fullmatch(r"(\d+)\s*=\s*([^=]+)", label) if RANGE.fullmatch(code) else None
     return [(code, ""), (found[1], found[2])] if found else [(code, label)]
 
 
@@ -374,7 +331,7 @@ def _ranged(
     """Return a range with the codes that stand for no value, and the words behind it; None if others stand there."""
     outside = _beyond(ranges[0], tuple(pair for pair in pairs if pair[0] not in (*ranges, *special)))
     others = [(code, label) for code, label in pairs if code not in (*ranges, *special, *outside)]
-    labels = [label for code, label in filled if code in ranges and label and not _UNIT.fullmatch(label)]
+    labels = [label for code, label in filled if code in ranges and label and not UNIT.fullmatch(label)]
     missing = tuple(map(point_number, (*special, *outside)))
     if _names_number("; ".join(labels)):
         said = "; ".join(" ".join(filter(None, each)) for each in filled)
@@ -387,7 +344,7 @@ def _ranged(
 
 def _beyond(ends: str, labelled: Values) -> tuple[str, ...]:
     """Return the codes outside a range that stand for no value."""
-    found = _RANGE.fullmatch(ends)
+    found = RANGE.fullmatch(ends)
     bounds = stated_range(*found.group("low", "high")).bounds if found else None
     return codes_beyond(bounds, labelled) if bounds else ()
 
@@ -401,7 +358,7 @@ def _one_range(ranges: Sequence[str], others: Sequence[tuple[str, str]]) -> List
     """Return a range, with its open end if that has a label: `95 = 95 or older` after 0-94 or 0-95. None if there are
     several ranges, or other codes.
     """
-    found = _RANGE.fullmatch(ranges[0])
+    found = RANGE.fullmatch(ranges[0])
     if found is None or len(ranges) > 1 or len(others) > 1:
         return None
     low, high = found.group("low", "high")
@@ -419,30 +376,8 @@ def _is_plain(number: str) -> bool:
     return bool(re.fullmatch(r"\d+(?:\.\d+)?", number))
 
 
-def _range_alone(text: str) -> str:
-    """Return a range without its unit, and without words that the cell can be empty; other texts unchanged."""
-    if len(text) > LONGEST_RANGE:
-        return text
-    found = _OR_EMPTY.search(text)
-    if found and is_empty(found["none"]) and _RANGE.fullmatch(text[: found.start()]):
-        return text[: found.start()]
-    text = _without_currency(text)
-    start = _RANGE.match(text)
-    return start[0] if start and _UNIT.fullmatch(text[start.end() :]) else text
-
-
-def _without_currency(text: str) -> str:
-    """Return a range of money, whose commas stand between thousands beside signs of currencies, as one of plain
-    numbers; other texts unchanged.
-    """
-    plain = re.sub(r"[$£](-?\d{1,3}(?:,\d{3})*)", lambda each: each[1].replace(",", ""), text)
-    found = _RANGE.match(plain)
-    behind = plain[found.end() :] if found else text
-    return plain if found and (not behind or _UNIT.fullmatch(behind)) else text
-
-
 def _is_range(code: str) -> bool:
-    return bool(_RANGE.fullmatch(code)) or len(_expanded(code, "")) > 1
+    return bool(RANGE.fullmatch(code)) or len(_expanded(code, "")) > 1
 
 
 def _expanded(code: str, label: str) -> list[tuple[str, str]]:
@@ -625,13 +560,13 @@ def _labelled_end(found: re.Match[str]) -> str:
 def _range_with_codes(text: str) -> list[str]:
     """Return a range and the codes in brackets behind it; none if the text is something else."""
     found = _CODES_BEHIND.fullmatch(text) if len(text) <= LONGEST_RANGE else None
-    bare = _range_alone(found["range"]) if found else ""
-    return [bare, *re.split(r"[;,]\s*", found["codes"])] if found and _RANGE.fullmatch(bare) else []
+    bare = range_alone(found["range"]) if found else ""
+    return [bare, *re.split(r"[;,]\s*", found["codes"])] if found and RANGE.fullmatch(bare) else []
 
 
 def _entries(text: str) -> list[str]:
     """Return the entries of a list; the text itself if it is none."""
-    if _RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
+    if RANGE.fullmatch(bare := _IN_BRACKETS.sub("", text)):
         return [bare]
     if labelled := _quoted_labels(text):
         return labelled
@@ -658,7 +593,7 @@ def _entries(text: str) -> list[str]:
         plain = [_IN_BRACKETS.sub("", each) for each in parts]
         if len(parts) > 1 and all(each and (" " not in each or _is_range(each)) for each in plain):
             return parts
-    first = _RANGE.match(bare)
+    first = RANGE.match(bare)
     others = re.split(r",\s+", bare[first.end() :]) if first else []
     is_listed = len(others) > 1 and not others[0] and all(map(_BEGINS_WITH_CODE.match, others[1:]))
     return [bare[: first.end()], *others[1:]] if first and is_listed else [text]
@@ -738,145 +673,6 @@ def _pair(form: re.Pattern[str], entry: str) -> tuple[str, str] | None:
     return (code, label) if code and label and is_one else None
 
 
-def range_ends(text: str) -> tuple[str, str] | None:
-    """Return the ends of a range as they are written, without its unit; None if a text is something else."""
-    found = _RANGE.fullmatch(_range_alone(text.strip()))
-    return (found["low"], found["high"]) if found else None
-
-
-def stated_range(least: str, greatest: str) -> ListedValues:
-    """Return a range of numbers, with the decimals that it is written with; or a range of days. Empty if these are
-    neither. Ends that fine steps would have to reach are rounded outwards to whole numbers.
-    """
-    days = [parse_day(each) for each in (least, greatest)]
-    days, form = (days, _form((least, greatest))) if any(days) else _slashed_days((least, greatest))
-    if days[0] and days[1] and days[0] <= days[1]:
-        return ListedValues(bounds=(days[0], days[1]), day_form=form)
-    texts = [point_number(without_thousands(each.strip())) for each in (least, greatest)]
-    if _has_doubtful_mark((least, greatest)):
-        return ListedValues()
-    low, high = map(parse_number, texts)
-    if low is None or high is None or low > high:
-        return ListedValues()
-    decimals = max(len(each.partition(".")[2]) for each in texts)
-    has_comma = any(
-        "." in text and each.rfind(",") > each.rfind(".") for text, each in zip(texts, (least, greatest), strict=True)
-    )
-    lengths = {len(each) for each in texts}
-    digits = (lengths.pop() if len(lengths) == 1 else 1) if any(re.match(r"0\d", each) for each in texts) else 0
-    digits = 1 if digits and decimals else digits
-    fine = max(len(_without_zeros(each).partition(".")[2]) for each in texts)
-    is_short = fine <= FINEST_STEP and (high - low) * 10**fine < MOST_STEPS
-    bounds = (_without_zeros(texts[0]), _without_zeros(texts[1])) if is_short else (str(floor(low)), str(ceil(high)))
-    return ListedValues(bounds=bounds, decimals=decimals, has_comma=has_comma, digits=digits)
-
-
-def _has_doubtful_mark(ends: Sequence[str]) -> bool:
-    """Return whether the mark in an end of a range can be one of decimals or of thousands: it is one of decimals in
-    0.532, and so is the same one beside it.
-    """
-    texts = [without_thousands(each.strip()) for each in ends]
-    known = {found["mark"] for each in texts if (found := _DECIMAL_MARK.fullmatch(each))}
-    return any(_ONE_MARK.fullmatch(each) and known != {*re.findall(r"[.,]", each)} for each in texts)
-
-
-def _without_zeros(number: str) -> str:
-    """Return a number without the zeros at the ends of its decimals and before it: 0.1 of 0.1000."""
-    text = number.rstrip("0").rstrip(".") if "." in number else number
-    return text if "." in text else str(floor(parse_number(text) or 0))
-
-
-def whole_range(text: str) -> str:
-    """Return the text of a cell on whole numbers, without the marks between the thousands of a range, and the points
-    between those of any number: 1.000 to 2.000 is none of decimals there.
-    """
-    found = _RANGE.search(text)
-    if found is not None:
-        text = text.replace(found[0], _GROUPED.sub(lambda each: re.sub(r"[.,']", "", each[0]), found[0]))
-    return re.sub(r"(?<![\w.,])-?[1-9]\d{0,2}(?:\.\d{3})+(?![\w,]|\.\d)", lambda each: each[0].replace(".", ""), text)
-
-
-def days_in_words(texts: Sequence[str]) -> ListedValues:
-    """Return the one range of days among words: `date of entry, between 2022-01-01 and 2022-12-31`; empty if there is
-    none, or if there are several.
-    """
-    found = {(each["low"], each["high"]) for text in texts for each in _RANGE_IN_WORDS.finditer(text)}
-    ranges = [each for ends in found if (each := stated_range(*ends)).bounds and parse_date(each.bounds[0])]
-    return ranges[0] if len(ranges) == 1 else ListedValues()
-
-
-def without_thousands(text: str) -> str:
-    """Return a number without the marks between its thousands, where these are no decimal mark: several, blanks, or
-    beside another mark. `1.000` stays.
-    """
-    found = re.fullmatch(_THOUSANDS, text)
-    if found is None or (found["mark"] in ",." and _ONE_MARK.fullmatch(text)):
-        return text
-    end = re.search(r"[.,]\d{1,2}$", text)
-    whole = re.sub(r"[^\d-]", "", text[: end.start()] if end else text)
-    return whole + (end[0] if end else "")
-
-
-def point_number(text: str) -> str:
-    """Return a number with a decimal comma as one with a point; other texts unchanged."""
-    return text.replace(",", ".") if re.fullmatch(r"-?\d+,\d+", text) else text
-
-
-def parse_day(text: str) -> str | None:
-    """Return a day, written YYYY-MM-DD, DD.MM.YYYY or DD-MM-YYYY, as YYYY-MM-DD; None if it is no day."""
-    found = re.fullmatch(r"(\d{1,2})([.-])(\d{1,2})\2(\d{4})", text.strip())
-    day = parse_date(f"{found[4]}-{found[3]:0>2}-{found[1]:0>2}" if found else text.strip())
-    return None if day is None else day.isoformat()
-
-
-def _form(texts: Sequence[str]) -> str:
-    """Return the form of days that are written YYYY-MM-DD, DD.MM.YYYY or DD-MM-YYYY; empty if they differ."""
-    forms = {
-        ISO if re.match(r"\d{4}", each.strip()) else f"DD{mark}MM{mark}YYYY"
-        for each in texts
-        for mark in _MARKS
-        if mark in each
-    }
-    return forms.pop() if len(forms) == 1 else ""
-
-
-def _slashed_days(texts: Sequence[str]) -> tuple[list[str | None], str]:
-    """Return days with strokes as YYYY-MM-DD, and their form, if only one order of day and month fits all of them; days
-    that are the same in both orders have no form.
-    """
-    orders = [
-        [parse_day(each.strip().replace("/", "-")) for each in texts],
-        [parse_day(re.sub(r"(\d+)/(\d+)/", r"\2-\1-", each.strip())) for each in texts],
-    ]
-    is_slashed = all("/" in each for each in texts)
-    fit = [(d, form) for d, form in zip(orders, _SLASHED, strict=True) if is_slashed and None not in d]
-    if len(fit) == 1:
-        return fit[0]
-    return (fit[0][0], "") if fit and fit[0][0] == fit[1][0] else ([None] * len(texts), "")
-
-
-def compact_days(listed: ListedValues) -> ListedValues:
-    """Return a range of numbers YYYYMMDD as one of days; others unchanged."""
-    days = [parse_date(f"{each[:4]}-{each[4:6]}-{each[6:]}") for each in listed.bounds or () if len(each) == 8]
-    if len(days) != 2 or days[0] is None or days[1] is None:
-        return listed
-    return replace(listed, bounds=(days[0].isoformat(), days[1].isoformat()), decimals=None)
-
-
-def without_other_days(listed: ListedValues) -> ListedValues:
-    """Return a range of numbers that are days written MMDDYYYY or DDMMYYYY, which no table is read with, as unread;
-    others unchanged.
-    """
-    ends = [each.zfill(8) if listed.digits == 8 else each for each in listed.bounds or ()]
-    found = [re.fullmatch(r"(\d\d)(\d\d)((?:19|20)\d\d)", each) for each in ends]
-    days = [
-        each and (parse_date(f"{each[3]}-{each[1]}-{each[2]}") or parse_date(f"{each[3]}-{each[2]}-{each[1]}"))
-        for each in found
-    ]
-    is_other = bool(days) and all(days) and compact_days(listed) == listed
-    return replace(listed, bounds=None, decimals=None, digits=0, unread=" to ".join(ends)) if is_other else listed
-
-
 def missing_codes(text: str, *, has_comma: bool = False) -> tuple[str, ...]:
     """Return the codes in a cell that says what means "missing", with or without labels. Where numbers have a decimal
     comma, 99,9 is one.
@@ -904,7 +700,7 @@ def _missing_pair(entry: str) -> tuple[str, str]:
 
 def _range_of_codes(code: str) -> list[str]:
     """Return each whole number of a short range of missing codes: `-9 thru -1`; another code alone."""
-    found = _RANGE.fullmatch(code)
+    found = RANGE.fullmatch(code)
     low, high = (_whole(each) for each in found.group("low", "high")) if found else (None, None)
     if low is None or high is None or not 0 <= high - low < MOST_IN_RANGE:
         return [code]

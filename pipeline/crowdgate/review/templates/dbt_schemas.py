@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from crowdgate.review.templates.codebook_values import ListedValues, stated_range
 from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.json_schemas import field_column, mapping_of, mappings_of, nearest, text_of, texts_of
 from crowdgate.review.templates.labels_in_words import with_labels
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 from crowdgate.review.templates.stated_roles import stated_role
 
 _LISTS = {"accepted_values": "values", "expect_column_values_to_be_in_set": "value_set"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from crowdgate.review.templates.codebook_values import range_ends
+from crowdgate.review.templates.stated_ranges import range_ends
 
 _NUMBER = re.compile(r"[-−]?\d+(?P<mark>[.,])\d{1,2}")
 _MARK = (

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import ANSWERS, listed_values, range_ends
+from crowdgate.review.templates.codebook_values import ANSWERS, listed_values
 from crowdgate.review.templates.dictionary_types import stated_type
 from crowdgate.review.templates.figure_columns import FIGURE
 from crowdgate.review.templates.stated_decimals import are_decimals
+from crowdgate.review.templates.stated_ranges import range_ends
 from crowdgate.review.templates.stated_roles import stated_role
 from crowdgate.sources.table_header import CellType
 

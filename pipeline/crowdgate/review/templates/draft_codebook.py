@@ -13,19 +13,12 @@ from xml.etree import ElementTree
 
 from crowdgate.contracts.undecided import change
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import (
-    ListedValues,
-    bare_label,
-    days_in_words,
-    has_open_end,
-    special_codes,
-    stated_range,
-    without_scale,
-)
+from crowdgate.review.templates.codebook_values import bare_label, has_open_end, special_codes, without_scale
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import NO_TABLE, DraftColumn, DraftSource, Values, cannot_draft
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_empty
+from crowdgate.review.templates.stated_ranges import ListedValues, days_in_words, stated_range
 from crowdgate.review.templates.stated_roles import role_in_brackets, stated_role
 from crowdgate.sources.table_header import CellType
 from crowdgate.system.regular_files import read_plain

@@ -18,20 +18,14 @@ from crowdgate.domain import parse_number
 from crowdgate.review.templates.bilingual_cells import in_one_language
 from crowdgate.review.templates.code_rows import CONSTRAINT, DOUBTFUL, SPLIT
 from crowdgate.review.templates.codebook_values import (
-    ListedValues,
     codes_between,
     codes_in_words,
-    compact_days,
-    days_in_words,
     has_open_end,
     has_open_start,
     listed_values,
     missing_codes,
     range_beside,
-    stated_range,
     values_of_pairs,
-    whole_range,
-    without_other_days,
     without_scale,
 )
 from crowdgate.review.templates.codes_outside import codes_in_notes, counted_as_missing, one_code
@@ -48,6 +42,14 @@ from crowdgate.review.templates.open_ends import noted_end
 from crowdgate.review.templates.role_words import is_free_text
 from crowdgate.review.templates.special_labels import is_empty_entry, is_special
 from crowdgate.review.templates.stated_decimals import state_decimals
+from crowdgate.review.templates.stated_ranges import (
+    ListedValues,
+    compact_days,
+    days_in_words,
+    stated_range,
+    whole_range,
+    without_other_days,
+)
 from crowdgate.review.templates.stated_roles import (
     is_no_role,
     role_in_brackets,

@@ -17,7 +17,7 @@ from crowdgate.documents.yaml_text import YAML, read_document
 from crowdgate.domain import parse_date, parse_number
 from crowdgate.errors import ConfigurationError, EnvironmentFault, FileFault
 from crowdgate.review.templates.code_lists import Sheet, read_sheets
-from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, listed_values, stated_range
+from crowdgate.review.templates.codebook_values import codes_in_words, listed_values
 from crowdgate.review.templates.dbt_schemas import dbt_columns
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_codebook import codebook
@@ -45,6 +45,7 @@ from crowdgate.review.templates.printed_types import printed_rows
 from crowdgate.review.templates.programs import program_of
 from crowdgate.review.templates.ruled_tables import ruled_tables
 from crowdgate.review.templates.sectioned_blocks import sectioned_rows
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 from crowdgate.review.templates.text_blocks import block_rows
 from crowdgate.review.templates.text_lines import joined_lines, with_marked_gaps, with_plain_codes, without_indent
 from crowdgate.review.templates.text_tables import with_code_points

@@ -9,19 +9,13 @@ from crowdgate.domain import parse_number
 from crowdgate.review.syntax.check_constraints import Check, checks
 from crowdgate.review.syntax.sql import SqlColumn, SqlScript, SqlTable, SqlType, lookup_rows, sql_script
 from crowdgate.review.syntax.tokens import UnclosedText
-from crowdgate.review.templates.codebook_values import (
-    MOST_CODES,
-    ListedValues,
-    codes_in_words,
-    listed_values,
-    stated_range,
-    without_unknown,
-)
+from crowdgate.review.templates.codebook_values import MOST_CODES, codes_in_words, listed_values, without_unknown
 from crowdgate.review.templates.column_words import PERSONS, column_words
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
 from crowdgate.review.templates.draft_syntax import SyntaxCodebook, is_numbered_age, several_rows
 from crowdgate.review.templates.labels_in_words import with_labels
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 from crowdgate.sources.table_header import CellType
 
 _TYPES = (

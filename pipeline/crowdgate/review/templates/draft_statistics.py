@@ -2,16 +2,11 @@
 
 from pathlib import Path
 
-from crowdgate.review.templates.codebook_values import (
-    ListedValues,
-    bare_label,
-    special_codes,
-    without_scale,
-    without_unknown,
-)
+from crowdgate.review.templates.codebook_values import bare_label, special_codes, without_scale, without_unknown
 from crowdgate.review.templates.draft_column import DraftColumn, DraftSource
 from crowdgate.review.templates.draft_consistency import with_named_ends
 from crowdgate.review.templates.label_domains import with_label_range
+from crowdgate.review.templates.stated_ranges import ListedValues
 from crowdgate.review.templates.stated_roles import role_in_brackets
 from crowdgate.sources.statistics_formats import CODES, LabelledVariable, variables
 

@@ -12,14 +12,7 @@ from crowdgate.review.syntax.sas import sas_facts
 from crowdgate.review.syntax.spss import spss_facts
 from crowdgate.review.syntax.stata import stata_facts
 from crowdgate.review.syntax.tokens import UnclosedText
-from crowdgate.review.templates.codebook_values import (
-    ListedValues,
-    bare_label,
-    has_open_end,
-    stated_range,
-    values_of_pairs,
-    without_unknown,
-)
+from crowdgate.review.templates.codebook_values import bare_label, has_open_end, values_of_pairs, without_unknown
 from crowdgate.review.templates.dictionary_types import day_form
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
@@ -27,6 +20,7 @@ from crowdgate.review.templates.draft_statistics import labelled_column
 from crowdgate.review.templates.label_ranges import label_range, top_code
 from crowdgate.review.templates.open_ends import is_open_end
 from crowdgate.review.templates.special_labels import is_special
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 from crowdgate.review.templates.syntax_names import columns_of
 from crowdgate.sources.statistics_formats import LabelledVariable
 from crowdgate.sources.table_header import CellType

@@ -10,7 +10,7 @@ RANGE_WORDS = (
     r"(?:intervalle|plage|valeurs?)(?: de valeurs)?(?: (?:valides?|admis(?:es?)?|autorisée?s?|plausibles?))?",
     r"(?:rango|intervalo|faixa|valores?|escala)(?: de valores)?(?: (?:v[aá]lid[oa]s?|permitid[oa]s?|admisibles?))?",
     r"(?:intervallo|valori|campo)(?: di valori)?(?: (?:valid[oi]|ammess[oi]))?",
-    r"(?:(?:geldig|toegestaan|toegelaten|geldige|toegelaten) )?(?:bereik|waarden|interval)",
+    r"(?:(?:geldig|geldige|toegestaan|toegelaten) )?(?:bereik|waarden|interval)",
     r"(?:(?:gyldig[et]*|tillåtna?|tilladte?|tillatte?|giltig[at]*) )?(?:områ?de|värden|værdier|verdier|intervall?)",
     r"(?:(?:dozwolony|dopuszczalny|dopuszczalne) )?(?:zakres|wartości)(?: dozwolony)?",
     r"(?:(?:přípustný|povolený|prípustný|platný|přípustné|povolené|prípustné|platné) )?(?:rozsah|hodnoty|interval)",
@@ -38,7 +38,7 @@ _ENDS = re.compile(r"(?:^|[;|\n])\s*\d+\s*(?:to|[-–])\s*\d")
 """A further range."""
 _UNIT = re.compile(r"\s*\([^\W\d_][^()]{0,30}\),?\s*|(?:\s+[^\W\d_][\w.²³/%$€-]{0,15}){1,3},?\s*|\s*,?\s*")
 _NO_UNIT = re.compile(
-    r"\b(?:or|and|more|less|over|under|than|above|below|older|younger|except|scale|where|if|missing|older|unknown"
+    r"\b(?:or|and|more|less|over|under|than|above|below|older|younger|except|scale|where|if|missing|unknown"
     r"|blank|empty|oder|und|mehr|ou|et|plus|más|o|y|mais|meer|eller|mer|lub|nebo|alebo|või)\b",
     re.IGNORECASE,
 )

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdgate.contracts.cell_form import COMMA
-from crowdgate.review.templates.codebook_values import (
-    ListedValues,
-    codes_in_words,
-    has_open_end,
-    listed_values,
-    stated_range,
-    without_unknown,
-)
+from crowdgate.review.templates.codebook_values import codes_in_words, has_open_end, listed_values, without_unknown
 from crowdgate.review.templates.dictionary_types import day_form, stated_type
 from crowdgate.review.templates.draft_column import DraftColumn, Values, cannot_draft
 from crowdgate.review.templates.draft_dictionary import dictionary_text
@@ -25,6 +18,7 @@ from crowdgate.review.templates.json_references import whole_field
 from crowdgate.review.templates.label_domains import with_label_range
 from crowdgate.review.templates.labels_in_words import beside_range, with_labels
 from crowdgate.review.templates.special_labels import is_empty
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 from crowdgate.review.templates.stated_roles import role_in_brackets
 from crowdgate.sources.table_header import CellType
 

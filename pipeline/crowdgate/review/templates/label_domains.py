@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from crowdgate.review.templates.codebook_values import stated_range
 from crowdgate.review.templates.draft_column import DraftColumn
 from crowdgate.review.templates.label_ranges import note_range, states_limits, top_code
+from crowdgate.review.templates.stated_ranges import stated_range
 from crowdgate.sources.table_header import CellType
 
 _NUMBERS = (CellType.WHOLE, CellType.NUMBER, CellType.UNKNOWN)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from crowdgate.domain import parse_number
-from crowdgate.review.templates.codebook_values import ListedValues, stated_range
 from crowdgate.review.templates.dictionary_types import DECIMAL_PLACES
 from crowdgate.review.templates.entry_forms import RANGE_WORDS
+from crowdgate.review.templates.stated_ranges import ListedValues, stated_range
 
 _NUMBER = r"-?\d+(?:[.,]\d+)*"
 _TO = r"(?:-|–|to|\.\.|through|thru|bis|à|a|hasta|até|tot|til|till|do|al|au|až|t/m)"

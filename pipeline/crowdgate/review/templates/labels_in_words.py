@@ -3,8 +3,9 @@
 import re
 from dataclasses import replace
 
-from crowdgate.review.templates.codebook_values import ListedValues, codes_in_words, without_scale
+from crowdgate.review.templates.codebook_values import codes_in_words, without_scale
 from crowdgate.review.templates.draft_column import Values
+from crowdgate.review.templates.stated_ranges import ListedValues
 
 _BEFORE = r"(?:^|(?<=[;|:\n(])|(?<=[,.]\s))\s*"
 """The place at which an entry can begin: not behind a mark within a number."""
