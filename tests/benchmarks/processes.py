@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from math import nan
 from pathlib import Path
 
 import crowdgate
@@ -21,12 +22,12 @@ Line = Sequence[str | Path]
 @dataclass(frozen=True)
 class Cost:
     """User and system CPU seconds of a process and its children, the peak memory in MB of the largest of them, elapsed
-    seconds, and the number that the process printed, if it printed only that."""
+    seconds, and the number that the process printed (NaN if it printed something else, or nothing)."""
 
     cpu: float
     peak_mb: float
     elapsed: float = 0
-    printed: float = 0
+    printed: float = nan
 
 
 def compile_library() -> None:
@@ -53,7 +54,7 @@ def _number(printed: bytes) -> float:
     try:
         return float(printed)
     except ValueError:
-        return 0
+        return nan
 
 
 def least_in_turn(

@@ -258,7 +258,7 @@ def test_no_charge_relies_on_a_wrong_entry_of_an_index(desk: Desk, index: str) -
             desk.open().reserve(town(held.removeprefix("b/1/")))
     with pytest.raises(LedgerRefused, match="was already released by"):
         desk.open().reserve(town("other", "old-read"))
-    with pytest.raises(VerificationFailed, match="its indexes are damaged, though perhaps no row"):
+    with pytest.raises(VerificationFailed, match="its indexes are damaged, perhaps not its rows"):
         desk.open().verify()
     edit(desk.file, "REINDEX")
     desk.open().verify()

@@ -19,7 +19,7 @@ IMAGED = (ENTRIES, DIVERGENCES, SERIES)
 """The tables with one row a charge at most, whose key is its number."""
 ATTACHED = "attested"
 """The name under which an image is attached to a ledger's database."""
-DAMAGED_INDEXES = "its indexes are damaged, though perhaps no row: SQLite's command REINDEX makes them anew"
+DAMAGED_INDEXES = "its indexes are damaged, perhaps not its rows: SQLite's command REINDEX rebuilds the indexes"
 Cells = tuple[Any, ...]
 _INDEXES = (
     "CREATE INDEX releases ON entries (release_id)",

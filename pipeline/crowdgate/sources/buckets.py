@@ -19,7 +19,7 @@ from crowdgate.sources.people import RowsByPerson, id_texts, people_of
 from crowdgate.system.freed_memory import return_freed_memory
 
 MOST_BUCKETS = 128
-"""So a bucket of two billion entries fits into memory as well."""
+"""With so many, each bucket of two billion entries fits into memory."""
 _PEOPLE = 1 << 20
 """The most people whose places are sorted at once."""
 

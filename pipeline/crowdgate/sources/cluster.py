@@ -9,7 +9,6 @@ import re
 import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
@@ -131,17 +130,20 @@ def cluster_executor(address: str, progress: Progress | None) -> Executor:
             yield counter(parts, progress)
             return
         counting = _sums if counter.spill is None else _buckets
-        with suppress(ClusterLostError):
+        try:
             yield from counting(address, counter, parts, progress)
             return
+        except ClusterLostError as lost:
+            cause = str(lost)
         yield counter(parts, progress)
-        _warn("the table")
+        _warn("the table", f" ({cause})")
 
     return run
 
 
-def _warn(what: str) -> None:
-    warnings.warn(f"{_OPTION}: the cluster did not count {what}; this process did", ClusterWarning, stacklevel=2)
+def _warn(what: str, cause: str = "") -> None:
+    said = f"{_OPTION}: the cluster did not count {what}{cause}; this process did"
+    warnings.warn(said, ClusterWarning, stacklevel=2)
 
 
 def _buckets(

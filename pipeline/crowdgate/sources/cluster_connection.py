@@ -28,7 +28,9 @@ _IDLE = 60
 
 
 class ClusterLostError(Exception):
-    """The cluster does not count the table."""
+    """The cluster does not count the table. Its text is the type of the cause: texts of other errors can hold what is
+    confidential.
+    """
 
 
 @contextmanager
@@ -49,11 +51,11 @@ def cluster_of(address: str) -> "Iterator[Client]":
             yield client
     except CrowdgateError:
         raise
-    except Exception:  # Dask's own, and its text is of another machine
-        pass
+    except Exception as error:  # Dask's own, and its text is of another machine
+        cause = type(error).__name__
     else:
         return
-    raise ClusterLostError
+    raise ClusterLostError(cause)
 
 
 def threads_of(client: "Client") -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from crowdgate.system.regular_files import check_size, plain_file
 
 _PAGE = 1 << 21
-"""Bytes of a large page of most machines; others need more time, no more memory than rounding takes."""
+"""Bytes of a large page on most machines. The memory is a multiple of it, so the file may end in a large page."""
 
 
 def read_in_large_pages(path: Path, most: int) -> memoryview:
