@@ -17,7 +17,7 @@ from crowdgate.review.lint.contract_doubts import DOUBTS
 from crowdgate.review.lint.warnings import RULES
 from tests.kinds.test_tables_release import tables_workshop
 from tests.policy.test_policy_files import BUDGET, POLICY, Copy, line_of, with_contract_read_once, with_gate_on_use
-from tests.workshop import crowdgate
+from tests.workshop import crowdgate, make_workshop
 
 ROOT = Path(__file__).parents[2]
 POLICIES = sorted((ROOT / "policies").glob("*.yaml"))
@@ -329,8 +329,9 @@ def test_every_warning_has_a_case() -> None:
         "CG229",
         "CG230",
         "CG231",
+        "CG236",
         *DOUBTS,
-    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230, 231 below
+    } == {*RULES}  # 211: test_versions.py; 216, 229: test_table_check.py; 228: test_smaller_errors.py; 230 to 236 below
 
 
 def test_a_gate_on_trusted_counts_needs_suppression(tmp_path: Path) -> None:
@@ -345,6 +346,39 @@ def test_a_gate_on_trusted_counts_needs_suppression(tmp_path: Path) -> None:
     (said,) = told()
     assert said.startswith("smallest_trusted_cell at least 20 reads trustworthy counts only")
     workshop.edit(workshop.policy, "    raw: true\n", "    suppress: true\n")
+    assert told() == []
+
+
+PERSON = ("privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 3}")
+SHARED = ("{measure: pso_bound, at_most: 1}", "{measure: singletons, at_most: 500, charge: {share: 0.1}}")
+
+
+@pytest.mark.parametrize(("edit", "charge"), [(None, "epsilon: 0.1"), (SHARED, "share: 0.05")])
+def test_a_bound_on_rows_without_a_count_of_truncated_people_is_a_warning(
+    edit: tuple[str, str] | None, charge: str, tmp_path: Path
+) -> None:
+    """The line that it recommends ends it."""
+    workshop = make_workshop(tmp_path / "w")
+    workshop.edit(workshop.policy, "    - {measure: singletons, at_most: 500, charge: {epsilon: 0.5}}\n", "")
+    for path, old, new in (
+        (workshop.contract, *PERSON), (workshop.budget, "unit: row", "unit: 'person:patient'"),
+        (workshop.budget, "people: 1000", "people: 100000"),
+    ):  # fmt: skip
+        workshop.edit(path, old, new)
+    if edit is not None:
+        workshop.edit(workshop.policy, *edit)
+
+    def told() -> list[str]:
+        return [each.words for each in check(workshop.policy, header=False).warnings if each.code == "CG236"]
+
+    (said,) = told()
+    assert said.startswith("rows of a person beyond 3 are left out, and no gate counts these people. Add {measure:")
+    line = f"{{measure: truncated_people, at_most: N, charge: {{{charge}}}}}"
+    assert line in said
+    workshop.edit(workshop.budget, "people: 100000", "people: 100")
+    assert told() == []  # noise would hide a twentieth of 100 people
+    workshop.edit(workshop.budget, "people: 100", "people: 100000")
+    workshop.edit(workshop.policy, "  gates:\n", f"  gates:\n    - {line.replace('N', '500')}\n")
     assert told() == []
 
 
