@@ -69,9 +69,20 @@ def plan(
     write: Annotated[
         bool, typer.Option("--write", help="With --best: write these policies beside the policy.")
     ] = False,
+    rows_per_person: Annotated[
+        Path | None,
+        typer.Option(
+            "--rows-per-person",
+            metavar="RELEASE",
+            help="Find the contract's most rows of a person, by a pilot release that counts rows per person.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
+    if rows_per_person is not None:
+        _rows_per_person(policy, rows_per_person, page, as_json)
+        return
     if best or write:
         _best(policy, source, write, page, as_json)
         return
@@ -101,6 +112,13 @@ def whole_number(text: str) -> int | None:
         return None
     number = Fraction(text)
     return int(number) if number.denominator == 1 else None
+
+
+def _rows_per_person(policy: Path, release: Path, page: Path | None, as_json: bool) -> None:
+    from crowdgate.forecast.row_bounds import row_bounds
+    from crowdgate.pages.row_bounds import RowBoundsReport
+
+    print_report(RowBoundsReport(row_bounds(policy, release)).report(), page, as_json)
 
 
 def _best(policy: Path, source: Path | None, write: bool, page: Path | None, as_json: bool) -> None:

@@ -109,6 +109,15 @@ class CellErrors:
     factor: float = 1.0
 
 
+@dataclass(frozen=True)
+class CountErrors:
+    """Expected standard errors of the noise on published counts: of their total, and for each table of counts by some
+    attribute its number of cells and the root mean square over them."""
+
+    total: float
+    tables: tuple[tuple[int, float], ...]
+
+
 Errors = Callable[[Axes], CellErrors | None]
 """The expected errors of a table at these levels; None if the release does not determine the table."""
 

@@ -31,8 +31,9 @@ if TYPE_CHECKING:
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee, JointCost, Part
     from crowdgate.kind.explanation import Explanation
-    from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.forecast import Axes, CountErrors, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
+    from crowdgate.kind.one_way_counts import OneWayCounts
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
@@ -223,6 +224,16 @@ class Kind(ABC, Generic[S, M, C, P, X]):
     @abstractmethod
     def counts_for_planning(self, manifest: X, published: P) -> Iterable[ReportedCounts]:
         """Counts of people for later plans; none where people are missing by rules that depend on the data."""
+
+    def one_way_counts(self, manifest: X, published: P) -> Iterator[OneWayCounts]:
+        """Unbiased counts by one attribute, with the covariance of their noise; none unless a kind publishes some."""
+        del manifest, published
+        return iter(())
+
+    def count_errors(self, mechanism: M) -> CountErrors | None:
+        """Expected standard errors of the noise on published counts; None unless a kind publishes counts with noise."""
+        del mechanism
+        return None
 
     @abstractmethod
     def manifest_class(self) -> type[X]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from crowdgate.formats.byte_compare import Writer
     from crowdgate.guarantee import Guarantee
     from crowdgate.kind.explanation import Explanation
-    from crowdgate.kind.forecast import Axes, Forecast
+    from crowdgate.kind.forecast import Axes, CountErrors, Forecast
     from crowdgate.kind.mechanism_output import MechanismOutput
+    from crowdgate.kind.one_way_counts import OneWayCounts
     from crowdgate.kind.picture import Picture
     from crowdgate.kind.prior import Prior, ReportedCounts
     from crowdgate.kind.randomness import Randomness
@@ -205,6 +206,16 @@ class TablesKind(Kind[DpTablesSpec, "TablesPlan", "AnsweredTables", "PublishedTa
         from crowdgate.kinds.tables.counts_for_planning import counts_for_planning
 
         return counts_for_planning(manifest, published)
+
+    def one_way_counts(self, manifest: TablesManifest, published: PublishedTables) -> Iterator[OneWayCounts]:
+        from crowdgate.kinds.tables.one_way_counts import one_way_counts
+
+        return one_way_counts(manifest, published)
+
+    def count_errors(self, mechanism: TablesPlan) -> CountErrors | None:
+        from crowdgate.kinds.tables.outlook import count_errors
+
+        return count_errors(mechanism.mechanism)
 
 
 TABLES = TablesKind()
