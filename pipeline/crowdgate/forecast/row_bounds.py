@@ -161,7 +161,7 @@ def best_bound(errors: Sequence[tuple[int, BoundError | None]]) -> BestBound | N
     return BestBound(best, min(possible), max(possible))
 
 
-def gate_limit(people: float, share: float, epsilon: float) -> int:
-    """Return a limit of truncated people that a gate keeps with probability 0.95 or more, if at most this share of so
-    many people have more rows. The gate judges an upper 95 % confidence limit of a count with noise of this epsilon."""
-    return ceil(people * share + 2 * log(20) / epsilon)
+def gate_limit(truncated: float, epsilon: float) -> int:
+    """Return a limit of truncated people that a gate keeps with probability 0.95 or more, if at most so many people are
+    truncated. The gate judges an upper 95 % confidence limit of a count with noise of this epsilon."""
+    return ceil(truncated + 2 * log(20) / epsilon)

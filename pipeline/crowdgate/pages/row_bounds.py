@@ -81,9 +81,9 @@ class RowBoundsReport:
         best, spec = self.found.best_of_total, self.found.plan.bundle.policy.spec
         if best is None:
             return
-        people = next(each.truncation for each in self.found.bounds if each.truncation.rows == best.rows).people
+        truncated = next(each.truncation.truncated for each in self.found.bounds if each.truncation.rows == best.rows)
         epsilon = spec.privacy.epsilon * GATE_SHARE
-        limit = gate_limit(self.found.source.people, people.high, float(epsilon))
+        limit = gate_limit(truncated.high, float(epsilon))
         part = f"share: {stated_number(GATE_SHARE)}" if spec.by_shares else f"epsilon: {stated_number(epsilon)}"
         gate = f"{{measure: {TRUNCATED_PEOPLE.name}, at_most: {limit}, charge: {{{part}}}}}"
         passes = "it passes with probability 90 % or more while the people stay as they are"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MISS = 0.05
 """The probability that any of the intervals of an answer misses."""
-PER_BOUND = 3
+PER_BOUND = 4
 """The number of intervals for each bound on rows."""
 
 
@@ -38,10 +38,11 @@ class Interval:
 
 @dataclass(frozen=True)
 class Truncation:
-    """What a bound of `rows` rows per person leaves out: the share of people who have more rows, the share of rows that
-    is left out, and the number of rows that is. Rows are the first `most` of each person."""
+    """What a bound of `rows` rows per person leaves out: the number and the share of people who have more rows, the
+    share of rows that is left out, and the number of rows that is. Rows are the first `most` of each person."""
 
     rows: int
+    truncated: Interval
     people: Interval
     row_share: Interval
     left_out: Interval
@@ -76,10 +77,9 @@ class RowsPerPerson:
 
     def _truncation(self, rows: int, width: float) -> Truncation:
         beyond = np.maximum(self.numbers - rows, 0)
-        left_out, spread = float(beyond @ self.counts.estimates), width * self._covariance(beyond, beyond) ** 0.5
-        limits = (max(each, 0.0) for each in (left_out, left_out - spread, left_out + spread))
-        people = self._share((beyond > 0).astype(np.float64), np.ones_like(beyond), width)
-        return Truncation(rows, people, self._share(beyond, self.numbers, width), Interval(*limits))
+        more = (beyond > 0).astype(np.float64)
+        people, row_share = self._share(more, np.ones_like(more), width), self._share(beyond, self.numbers, width)
+        return Truncation(rows, self._number(more, width), people, row_share, self._number(beyond, width))
 
     def variance_left_out(self, rows: int) -> float:
         """Return the variance of the estimated number of rows that a bound leaves out."""
@@ -88,6 +88,11 @@ class RowsPerPerson:
 
     def _covariance(self, one: Floats, other: Floats) -> float:
         return float(one @ self.counts.covariance @ other)
+
+    def _number(self, part: Floats, width: float) -> Interval:
+        """Return a weighted sum of counts, from 0 on."""
+        found, spread = float(part @ self.counts.estimates), width * self._covariance(part, part) ** 0.5
+        return Interval(*(max(each, 0.0) for each in (found, found - spread, found + spread)))
 
     def _share(self, part: Floats, whole: Floats, width: float) -> Interval:
         """Return a weighted sum of counts as a share of another one, from 0 to 1."""
