@@ -1,7 +1,7 @@
 """Measures of the table at ingestion: invalid cells and people with too many rows, through paid noise.
 
-Counts are in privacy units, before invalid rows are dropped, so one unit more or less changes a count by at most 1,
-however many rows it has.
+Counts are in privacy units, so one unit more or less changes a count by at most 1, however many rows it has. Invalid
+cells are counted before invalid rows are dropped. Rows of a person are counted after that.
 """
 
 from __future__ import annotations
