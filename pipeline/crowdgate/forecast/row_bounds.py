@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from crowdgate.errors import Code, ConfigurationError
 from crowdgate.planning.bundle import kind_of, problem_at
 from crowdgate.planning.plan import plan_policy, plan_release
-from crowdgate.public_counts.rows_per_person import Interval, RowsPerPerson, Truncation, read_rows_per_person
+from crowdgate.public_counts.rows_per_person import EstimateWithLimits, RowsPerPerson, Truncation, read_rows_per_person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ class BoundError:
     rows that are left out."""
 
     noise: float
-    whole: Interval
+    whole: EstimateWithLimits
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class RowBounds:
 
     @property
     def best_of_total(self) -> BestBound | None:
-        """The best bound for the total; None if the policy publishes no counts."""
+        """The best bound for the total; None if the policy publishes no counts, or noise hides it."""
         return best_bound([(each.truncation.rows, each.total) for each in self.bounds])
 
     @property
     def best_of_cells(self) -> BestBound | None:
-        """The best bound for a typical cell; None if the policy publishes no table of counts."""
+        """The best bound for a typical cell; None if the policy publishes no table of counts, or noise hides it."""
         return best_bound([(each.truncation.rows, each.cell) for each in self.bounds])
 
     @property
-    def at_most(self) -> Interval:
+    def at_most(self) -> EstimateWithLimits:
         """The share of people with `most` rows or more, of whom further rows are unknown."""
         return self.bounds[-1].truncation.people
 
@@ -138,7 +138,7 @@ def _count_errors(bundle: Bundle, rows: int) -> CountErrors | None:
     return kind_of(bundle).count_errors(planned.mechanism)
 
 
-def _error(left_out: Interval, variance: float, part: float, noise: float) -> BoundError:
+def _error(left_out: EstimateWithLimits, variance: float, part: float, noise: float) -> BoundError:
     """Return the error of a number that lacks this part of the rows left out, of whose estimate this is the variance.
 
     The variance is added to the square of the estimate: the expected square of what is left out, given the estimate.
@@ -146,17 +146,20 @@ def _error(left_out: Interval, variance: float, part: float, noise: float) -> Bo
     """
     expected = hypot(left_out.value, sqrt(variance))
     value, low, high = (hypot(part * each, noise) for each in (expected, left_out.low, left_out.high))
-    return BoundError(noise, Interval(min(max(value, low), high), low, high))
+    return BoundError(noise, EstimateWithLimits(min(max(value, low), high), low, high))
 
 
 def best_bound(errors: Sequence[tuple[int, BoundError | None]]) -> BestBound | None:
-    """Return the bound with the least error. All errors are within their limits at once with the stated probability,
-    and then the least one is that of a bound whose lower limit is not above the least upper limit."""
+    """Return the bound with the least error; None if any bound may have it, so that nothing is known.
+
+    All errors are within their limits at once with the stated probability, and then the least one is that of a bound
+    whose lower limit is not above the least upper limit.
+    """
     known = [(rows, error.whole) for rows, error in errors if error is not None]
-    if not known:
-        return None
-    least = min(whole.high for _, whole in known)
+    least = min((whole.high for _, whole in known), default=0.0)
     possible = [rows for rows, whole in known if whole.low <= least]
+    if len(possible) == len(known):
+        return None
     best = min(known, key=lambda each: each[1].value)[0]
     return BestBound(best, min(possible), max(possible))
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 from crowdgate.arrays import Floats
 
@@ -11,12 +12,17 @@ from crowdgate.arrays import Floats
 class OneWayCounts:
     """Counts of people or rows by the value of one attribute, at its finest level.
 
-    `covariance` is that of the estimates' noise, or larger (as a quadratic form). `width` returns, for a probability
-    that an interval misses, half of its width in standard errors: it holds for every weighted sum of the counts.
+    `width` returns, for a probability that an interval misses, half of its width in standard errors: it holds for every
+    weighted sum of the counts. `make_covariance` computes `covariance`, which is large for many values.
     """
 
     attribute: str
     labels: tuple[str, ...]
     estimates: Floats
-    covariance: Floats
+    make_covariance: Callable[[], Floats]
     width: Callable[[float], Fraction]
+
+    @cached_property
+    def covariance(self) -> Floats:
+        """The covariance of the estimates' noise, or a larger one (as a quadratic form)."""
+        return self.make_covariance()

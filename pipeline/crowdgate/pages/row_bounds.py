@@ -11,7 +11,7 @@ from crowdgate.kind.section import Section
 from crowdgate.measures.ingestion import TRUNCATED_PEOPLE
 from crowdgate.number_text import Rounding, decimal, rounded, stated_number, whole
 from crowdgate.public_counts.figures import other_population
-from crowdgate.public_counts.rows_per_person import Interval
+from crowdgate.public_counts.rows_per_person import EstimateWithLimits
 from crowdgate.report.report import Report
 
 TITLES = (("rows of a person", "d"), "people with more rows", "rows left out")
@@ -42,7 +42,7 @@ class RowBoundsReport:
     def _sections(self) -> Iterator[Section]:
         sentences = [*self._best(), *self._population(), self._uncounted(), *self._gate(), self._basis()]
         yield Section(sentences=sentences)
-        titles = TITLES if self.found.best_of_total is None else TITLES + ERROR_TITLES
+        titles = TITLES + ERROR_TITLES if self._has_errors else TITLES
         rows = (_row(each)[: len(titles)] for each in self.found.bounds)
         title = f"Bounds on rows of a person, by release {self.found.source.release}"
         yield Section(listings=[text_listing(title, titles, rows, "all limits hold together with probability 95 %")])
@@ -52,13 +52,22 @@ class RowBoundsReport:
         best = {"the total": self.found.best_of_total, "a typical cell": self.found.best_of_cells}
         known = [(number, each) for number, each in best.items() if each is not None]
         if not known:
-            yield "Best rows of a person: unknown (the policy publishes no counts with noise)."
+            yield f"Best rows of a person: unknown ({self._unknown()})."
             return
         said = ", ".join(f"rows: {each.rows} for {number}" for number, each in known)
         yield f"Least error: {said}. The contract states rows: {self.found.plan.bundle.contract.unit.rows}."
         last = self.found.bounds[-1].truncation.rows
         possible = ", ".join(f"{_possible(each, last)} for {number}" for number, each in known)
         yield f"Numbers that may have the least error, by the noise of the release: {possible}."
+
+    def _unknown(self) -> str:
+        if not self._has_errors:
+            return "the policy publishes no counts with noise"
+        return "the noise of the release hides it: publish a pilot with a larger epsilon, or with another `most`"
+
+    @property
+    def _has_errors(self) -> bool:
+        return self.found.bounds[0].total is not None
 
     def _population(self) -> Iterator[str]:
         other = other_population(self.found.source.population, self.found.plan.bundle.contract)
@@ -100,7 +109,7 @@ class RowBoundsReport:
             f" counts. A row counts if its {source.column} is valid"
         )
         yield f"rows left out: share of the first {source.most} rows of all people"
-        if self.found.best_of_total is not None:
+        if self._has_errors:
             yield "noise: the standard error of a published count by this policy, at this number of rows of a person"
             yield (
                 "error of the total: root mean square of its noise and of all rows left out. Its estimate includes the"
@@ -143,12 +152,12 @@ def _error(found: BoundError | None) -> tuple[float | None, str | None]:
     return (None, None) if found is None else (found.noise, _error_text(found.whole))
 
 
-def _shares(found: Interval) -> str:
+def _shares(found: EstimateWithLimits) -> str:
     low, high = decimal(100 * found.low, 3, Rounding.DOWN), decimal(100 * found.high, 3, Rounding.UP)
     return f"{rounded(100 * found.value, 3)} % ({low} to {high})"
 
 
-def _error_text(found: Interval) -> str:
+def _error_text(found: EstimateWithLimits) -> str:
     value, low, high = (_number(*each) for each in zip(vars(found).values(), _ROUNDINGS, strict=True))
     return f"{value} ({low} to {high})"
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.limits import MOST_ROWS_EACH
 from crowdgate.public_counts.ratio_intervals import ratio_interval
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ PER_BOUND = 4
 
 
 @dataclass(frozen=True)
-class Interval:
+class EstimateWithLimits:
     """An estimate with its confidence limits."""
 
     value: float
@@ -38,14 +39,14 @@ class Interval:
 
 @dataclass(frozen=True)
 class Truncation:
-    """What a bound of `rows` rows per person leaves out: the number and the share of people who have more rows, the
-    share of rows that is left out, and the number of rows that is. Rows are the first `most` of each person."""
+    """The effect of a bound of `rows` rows per person: the number and the share of people who have more rows, the share
+    of rows that is left out, and the number of these rows. Rows are the first `most` of each person."""
 
     rows: int
-    truncated: Interval
-    people: Interval
-    row_share: Interval
-    left_out: Interval
+    truncated: EstimateWithLimits
+    people: EstimateWithLimits
+    row_share: EstimateWithLimits
+    left_out: EstimateWithLimits
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,18 +90,18 @@ class RowsPerPerson:
     def _covariance(self, one: Floats, other: Floats) -> float:
         return float(one @ self.counts.covariance @ other)
 
-    def _number(self, part: Floats, width: float) -> Interval:
+    def _number(self, part: Floats, width: float) -> EstimateWithLimits:
         """Return a weighted sum of counts, from 0 on."""
         found, spread = float(part @ self.counts.estimates), width * self._covariance(part, part) ** 0.5
-        return Interval(*(max(each, 0.0) for each in (found, found - spread, found + spread)))
+        return EstimateWithLimits(*(max(each, 0.0) for each in (found, found - spread, found + spread)))
 
-    def _share(self, part: Floats, whole: Floats, width: float) -> Interval:
+    def _share(self, part: Floats, whole: Floats, width: float) -> EstimateWithLimits:
         """Return a weighted sum of counts as a share of another one, from 0 to 1."""
         top, bottom = (float(each @ self.counts.estimates) for each in (part, whole))
         variances = self._covariance(part, part), self._covariance(whole, whole)
         low, high = ratio_interval(top, bottom, variances, self._covariance(part, whole), width)
         value = top / bottom if bottom > 0 else 0.0
-        return Interval(*(min(max(each, 0.0), 1.0) for each in (value, low, high)))
+        return EstimateWithLimits(*(min(max(each, 0.0), 1.0) for each in (value, low, high)))
 
 
 def read_rows_per_person(folder: Path) -> RowsPerPerson:
@@ -120,7 +121,7 @@ def read_rows_per_person(folder: Path) -> RowsPerPerson:
     found = [
         RowsPerPerson(said.release.id, said.contract.population, rules[each.attribute].column, most, each)
         for each in run.kind.one_way_counts(said, run.contents)
-        if each.attribute in rules and (most := rules[each.attribute].most) is not None and most > 1
+        if each.attribute in rules and 1 < (most := rules[each.attribute].most or 0) <= MOST_ROWS_EACH
     ]
     if not found:
         raise ConfigurationError(_problem(folder, said.mechanism.kind, [*rules]))
@@ -131,8 +132,7 @@ def _problem(folder: Path, kind: str, counted: Sequence[str]) -> Problem:
     """Return the problem of a release without counts of people by their number of rows."""
     name = counted[0] if counted else "rows_a_person"
     found = f"this release ({kind}) has no table of people by their number of rows"
-    made = "" if counted else f"from a contract whose personValues state {name}: {{count: COLUMN, most: 30}}, "
-    expected = f"a release {made}by a policy of dp_tables with the line {{attributes: {{{name}: exact}}}},"
-    return Problem(
-        "command line", None, f"--rows-per-person {folder}", found, f"{expected} without sampling and suppress"
-    )
+    rule = f"{name}: {{count: COLUMN, most: 30}} (most from 2 to {MOST_ROWS_EACH})"
+    line = f"by a policy of dp_tables with the line {{attributes: {{{name}: exact}}}}, without sampling and suppress"
+    expected = f"a release from a contract whose personValues state {rule}, {line}"
+    return Problem("command line", None, f"--rows-per-person {folder}", found, expected)

@@ -46,7 +46,8 @@ def one_way_counts(said: TablesManifest, held: PublishedTables) -> Iterator[OneW
             found, axes = counts(table), plan.axes[plan.names.index(stated.file)]
             ((name, level),) = axes.items()
             if found.is_finite and len(level) > 1:
-                yield OneWayCounts(name, tuple(level.labels), found.unbiased, covariance(plan, axes), half)
+                spread = partial(covariance, plan, axes)
+                yield OneWayCounts(name, tuple(level.labels), found.unbiased, spread, half)
 
 
 def covariance(plan: CountsPlan, axes: Axes) -> Floats:
