@@ -378,8 +378,18 @@ def test_a_bound_on_rows_without_a_count_of_truncated_people_is_a_warning(
     workshop.edit(workshop.budget, "people: 100000", "people: 100")
     assert told() == []  # noise would hide a twentieth of 100 people
     workshop.edit(workshop.budget, "people: 100", "people: 100000")
+    policy, contract = (path.read_text(encoding="utf-8") for path in (workshop.policy, workshop.contract))
     workshop.edit(workshop.policy, "  gates:\n", f"  gates:\n    - {line.replace('N', '500')}\n")
     assert told() == []
+    workshop.policy.write_text(policy, encoding="utf-8")
+    of_persons = "{property: personValues, value: {age: {least: age}, ward: {same: ward}}}"
+    workshop.edit(workshop.contract, "    properties:\n", f"      - {of_persons}\n    properties:\n")
+    workshop.edit(workshop.contract, "patient, rows: 3", "patient")
+    workshop.edit(workshop.policy, "    - {measure: expected_singletons, at_most: 4, over: [ward]}\n", "")
+    assert told() == []  # all rows make the one row of a person
+    workshop.policy.write_text(policy, encoding="utf-8")
+    workshop.contract.write_text(contract.replace("patient, rows: 3", "patient, rows: 1"), encoding="utf-8")
+    assert [each[:29] for each in told()] == ["rows of a person beyond 1 are"]
 
 
 def test_sums_of_numbers_without_a_precision_are_a_warning(tmp_path: Path) -> None:
