@@ -5,10 +5,12 @@ the people (the distance of the published value's rank), those of a mean in perc
 for all three quartiles or for the mean: a thirtieth of epsilon 1 at delta 1e-9. It is continuous.
 
 Quantiles: from a flat noisy histogram (tables), and from a hierarchical one, whose levels are made to agree (levels);
-by the exponential mechanism (Smith 2011); by binary search with noisy counts; from a tree of noisy counts (Hay, others
-2010). Means: a sum around the middle of the bounds over a count (tables); a sum around 0 over a count; a clipping range
-found by a first part of the budget, then a sum around its middle (after CoinPress: Biswas and others 2020); and a sum
-over a count that is known, which no table of people has.
+by the exponential mechanism (Smith 2011), which states no interval, and by a third of it, where both limits are bought
+in the same way (limits); by binary search with noisy counts; from a tree of noisy counts (Hay, others 2010).
+
+Means: a sum around the middle of the bounds over a count (tables); a sum around 0 over a count; a clipping range found
+by a first part of the budget, then a sum around its middle (after CoinPress: Biswas and others 2020); and a sum over a
+count that is known, which no table of people has.
 """
 
 from __future__ import annotations
@@ -63,15 +65,20 @@ def _by_levels(levels: Sequence[Level], counts: Floats, random: np.random.Genera
     return [int(quantile_bins(values, Fraction(p))) for p in PROBABILITIES]
 
 
-def by_exponential_mechanism(counts: Floats, random: np.random.Generator) -> list[int]:
-    """Bounded range epsilon is epsilon^2 / 8 of rho; a row moves the score by at most max(p, 1 - p)."""
+def by_exponential_mechanism(counts: Floats, random: np.random.Generator, draws: int = 1) -> list[int]:
+    """Bounded range epsilon is epsilon^2 / 8 of rho; a row moves the score by at most max(p, 1 - p). `draws` are those
+    that a quantile's part of rho pays for."""
     below, found = np.cumsum(counts), []
     for p in PROBABILITIES:
         low, high = below - counts, below
         score = -np.maximum(np.maximum(low - p * below[-1], p * below[-1] - high), 0)
-        rate = np.sqrt(8 * RHO / len(PROBABILITIES)) / (2 * max(p, 1 - p))
+        rate = np.sqrt(8 * RHO / len(PROBABILITIES) / draws) / (2 * max(p, 1 - p))
         found.append(int(np.argmax(rate * score + random.gumbel(size=counts.shape))))
     return found
+
+
+def by_exponential_with_limits(counts: Floats, random: np.random.Generator) -> list[int]:
+    return by_exponential_mechanism(counts, random, 3)
 
 
 def by_binary_search(counts: Floats, random: np.random.Generator) -> list[int]:
@@ -135,8 +142,8 @@ def known_count(values: Floats, random: np.random.Generator) -> float:
 
 
 QUANTILES: Mapping[str, Quantile] = {
-    "tables": by_histogram, "levels": by_levels, "exponential": by_exponential_mechanism, "search": by_binary_search,
-    "tree": by_tree,
+    "tables": by_histogram, "levels": by_levels, "exponential": by_exponential_mechanism,
+    "limits": by_exponential_with_limits, "search": by_binary_search, "tree": by_tree,
 }  # fmt: skip
 MEANS: Mapping[str, Average] = {
     "tables": centred, "around 0": around_zero, "narrowed": narrowed, "count known": known_count,

@@ -38,7 +38,7 @@ _FLAT_PART = 0.05
 _SIZES, _FARTHEST, _OCTAVES = 5, 3.5, 32
 """Numbers of rows considered for a group, to so many standard errors from its noisy number; and the number of powers of
 2 between which the prior of this number is even."""
-_PRIOR_GROUPS = 3.0
+_PRIOR_GROUPS = 1.0
 """The weight of even weights, in groups."""
 _ROUNDS = 15
 _LEARNT = 1 << 11
