@@ -418,8 +418,3 @@ def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
         counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
         codes = tuple(column[inside] for column in histogram.codes)
         yield Histogram(histogram.names, histogram.sizes, codes, counts)
-
-
-def expand(histogram: Histogram, name: str) -> AnyIntegers:
-    """Return one column's code for each row that the histogram counts, in the lexicographic order of tuples."""
-    return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)
