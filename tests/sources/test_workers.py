@@ -132,6 +132,19 @@ def test_a_table_of_one_part_is_counted_in_this_process() -> None:
     assert given == [[SizedPart(0, 5)]]
 
 
+UNREAD = """\
+import sys
+from crowdgate.sources import worker
+sys.exit(str({"pydantic", "yaml", "sqlalchemy", "cryptography", "pandas"} & sys.modules.keys()))
+"""
+
+
+def test_a_worker_imports_nothing_that_reads_documents() -> None:
+    """It starts while the run prepares, on the same cores."""
+    ended = subprocess.run([sys.executable, "-c", UNREAD], capture_output=True, text=True, check=False)
+    assert ended.stderr == "set()\n"
+
+
 UNDUMPED = """\
 import ctypes, resource
 from crowdgate.sources import worker

@@ -10,8 +10,7 @@ import numpy as np
 
 from crowdgate.arrays import AnyIntegers, Bools, Integers, marked_rows
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
-from crowdgate.contracts.expectations import cell_value
-from crowdgate.domain import Domain
+from crowdgate.domain import Domain, cell_value
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.histogram import Column
 from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code

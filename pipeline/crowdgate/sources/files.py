@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import ServerRule, ServerSetting
+from crowdgate.contracts.server_rules import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
 from crowdgate.sources.dictionary_indices import with_valid_indices
 from crowdgate.sources.joined_batches import joined
