@@ -182,7 +182,7 @@ def _random_access(path: Location, size: int) -> Iterator[Any]:
         yield start_of(path, size)
     else:
         with opened(path) as file:
-            yield file
+            yield getattr(file, "raw", file)  # headers lie apart, so a buffer would be filled anew for each
 
 
 def _with_names(part: ParquetSlice, columns: Sequence[str]) -> ParquetSlice:
