@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
+from crowdgate.arrays import Array
 from crowdgate.histogram import Histogram, cut
 from crowdgate.publish.dictionary import DictionaryEntry
 
@@ -45,6 +46,14 @@ def parts(rows: Histogram) -> Iterator[Histogram]:
     return cut(numbered, PIECE_ROWS)
 
 
+def repeated(values: Array, part: Histogram) -> pa.Array:
+    """Return the value of each row of a piece, given those of its classes. `pyarrow.array` would import all of
+    numpy.ma.
+    """
+    rows = np.repeat(values, part.counts)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(rows.dtype), len(rows), [None, pa.py_buffer(rows)])
+
+
 def column(part: Histogram, entry: DictionaryEntry, kind: pa.DataType) -> pa.Array:
     """Return one column of a piece of rows as Arrow array: numbers, or labels whose dictionary holds the labels of the
     piece.
@@ -52,8 +61,8 @@ def column(part: Histogram, entry: DictionaryEntry, kind: pa.DataType) -> pa.Arr
     codes = part.codes[part.names.index(entry.column)]
     if pa.types.is_integer(kind):
         numbers = np.array([int(label) for label in entry.labels], dtype=np.int64)
-        return pa.array(np.repeat(numbers[codes], part.counts))
+        return repeated(numbers[codes], part)
     occurring, rank = np.unique(codes, return_inverse=True)
-    ranked = np.repeat(rank.astype(kind.index_type.to_pandas_dtype()), part.counts)
+    ranked = repeated(rank.astype(kind.index_type.to_pandas_dtype()), part)
     own = pa.array([entry.labels[code] for code in occurring], type=pa.string())
-    return pa.DictionaryArray.from_arrays(pa.array(ranked), own, safe=False)  # ranks are places in `own`
+    return pa.DictionaryArray.from_arrays(ranked, own, safe=False)  # ranks are places in `own`

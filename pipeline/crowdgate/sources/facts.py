@@ -206,9 +206,12 @@ def _cells(key: int, bases: Sequence[int], shown: Sequence[Callable[[int], Any]]
 
 
 def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:
-    """Return the indices, among the domain's labels, of the values that an attribute's valid cells may have."""
+    """Return the indices, among the domain's labels, of the values that an attribute's valid cells may have. Several
+    codes can have one value.
+    """
     values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
-    return np.unique(values).tolist() if len(values) else []
+    found: list[int] = values.tolist()
+    return found
 
 
 def _labels(attribute: Attribute, held: set[int], invalid: int) -> list[str]:

@@ -88,7 +88,7 @@ def pieces(held: PublishedRows, columns: pa.Schema) -> Iterator[pa.Table]:
     for part in rows.parts(held.rows):
         made = [rows.column(part, each, columns.field(each.column).type) for each in held.columns]
         if weights is not None:
-            made.append(pa.array(np.repeat(weights[part.codes[-1]], part.counts)))
+            made.append(rows.repeated(weights[part.codes[-1]], part))
         yield pa.table(made, schema=columns)
 
 
