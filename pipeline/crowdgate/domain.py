@@ -248,6 +248,14 @@ def dates(first: date, last: date, source: str) -> Domain:
     return Domain(tuple(days), source, first_day=first)
 
 
+def cell_value(domain: Domain, code: int) -> str | int | float:
+    """Return the value of a domain's code as Great Expectations gets it: a number, or the text in the table."""
+    if domain.grid is None:
+        return (domain.written or domain.labels)[code]
+    number = domain.grid.first + domain.grid.unit * code
+    return int(number) if number.denominator == 1 else float(number)
+
+
 def parse_number(text: str) -> Fraction | None:
     """Return the number that a cell's text states exactly, or None (also for NaN, infinities and absurd lengths)."""
     return Fraction(Decimal(text.strip())) if _NUMBER.fullmatch(text) else None

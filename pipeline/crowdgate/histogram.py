@@ -148,7 +148,7 @@ def count_dense(batch: Records, tallies: Sequence[DenseCounter]) -> None:
     keys = [np.zeros(batch.rows, dtype=np.int32) for _ in tallies]
     for start in range(0, batch.rows, DenseCounter.CHUNK):
         rows = slice(start, start + DenseCounter.CHUNK)
-        codes = {key: lookup[batch.columns[key[0]].indices[rows]] for key, lookup in lookups.items()}
+        codes = {key: lookup.take(batch.columns[key[0]].indices[rows]) for key, lookup in lookups.items()}
         for each, key in zip(tallies, keys, strict=True):
             each.key(codes, key[rows])
     for each in tallies:
@@ -160,7 +160,7 @@ class DenseCounter:
     level codes, is the cell's place. It starts with the rows of the histogram `before`."""
 
     CHUNK = 1 << 15  # the codes of one chunk, of all columns, stay in cache
-    KEYS = 1 << 17  # keys of one chunk stay in cache
+    KEYS = 1 << 14  # keys of one chunk stay in cache
 
     def __init__(self, view: View, before: Histogram) -> None:
         self.levels = {name: level for name, level in view.levels.items() if len(level) > 1}
@@ -181,7 +181,7 @@ class DenseCounter:
         for start in range(0, batch.rows, self.KEYS):
             rows = slice(start, start + self.KEYS)
             for indices, lookup in parts:
-                key[rows] += lookup[indices[rows]]
+                key[rows] += lookup.take(indices[rows])
         return key
 
     def key(self, codes: Mapping[tuple[str, int], Codes], key: Codes) -> None:
@@ -278,7 +278,7 @@ def level_codes(batch: Records, view: View) -> Iterator[Codes]:
         yield (
             np.zeros(0, dtype=np.int32)
             if len(level) == 1
-            else retained_values(lookup_of(column, level)[column.indices], batch.keep)
+            else retained_values(lookup_of(column, level).take(column.indices), batch.keep)
         )
 
 
@@ -418,8 +418,3 @@ def cut(histogram: Histogram, rows: int) -> Iterator[Histogram]:
         counts = np.minimum(ends[inside], stop) - np.maximum(ends[inside] - histogram.counts[inside], start)
         codes = tuple(column[inside] for column in histogram.codes)
         yield Histogram(histogram.names, histogram.sizes, codes, counts)
-
-
-def expand(histogram: Histogram, name: str) -> AnyIntegers:
-    """Return one column's code for each row that the histogram counts, in the lexicographic order of tuples."""
-    return np.repeat(histogram.codes[histogram.names.index(name)], histogram.counts)

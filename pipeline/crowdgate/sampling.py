@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 Draws = npt.NDArray[np.uint64]
 
 KEY_BYTES = 32
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
+"""The number of rows whose draws are in memory at once. They stay in cache: more of them take new pages each time."""
 _BLOCK = 16
 """The bytes of a block of AES."""
 _IDS = 1 << 16
@@ -164,7 +165,7 @@ class _BernoulliSampler:
         for start in range(0, rows, _CHUNK):
             stop = min(start + _CHUNK, rows)
             first, last = np.searchsorted(ends, [start, stop - 1], side="right")
-            totals = np.cumsum(self.throw(stop - start), dtype=np.int64)
+            totals = np.cumsum(self.throw(stop - start), dtype=np.int32)  # a chunk has fewer rows
             within = np.append(totals[ends[first:last] - start - 1], totals[-1])
             heads[first : last + 1] += np.diff(within, prepend=0)
         return heads

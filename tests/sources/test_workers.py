@@ -49,8 +49,11 @@ def test_groups_hold_each_part_once_and_in_order(sizes: list[int], most: int) ->
     assert all(groups)
 
 
-def test_parts_of_one_size_are_divided_evenly() -> None:
-    assert [len(group) for group in part_groups([SizedPart(i, 5) for i in range(40)], 8)] == [5] * 8
+@pytest.mark.parametrize("total", [200, 203, 439_418_300])
+def test_parts_of_one_size_are_divided_evenly(total: int) -> None:
+    """Sizes of parts that add up to that of a file may differ by one."""
+    parts = [SizedPart(i, total * (i + 1) // 40 - total * i // 40) for i in range(40)]
+    assert [len(group) for group in part_groups(parts, 8)] == [5] * 8
 
 
 def damaged(path: Path) -> None:
@@ -130,6 +133,19 @@ def test_a_table_of_one_part_is_counted_in_this_process() -> None:
     with executor_of(2) as executor:
         list(executor(None)(counter, [SizedPart(0, 5)]))
     assert given == [[SizedPart(0, 5)]]
+
+
+UNREAD = """\
+import sys
+from crowdgate.sources import worker
+sys.exit(str({"pydantic", "yaml", "sqlalchemy", "cryptography", "pandas"} & sys.modules.keys()))
+"""
+
+
+def test_a_worker_imports_nothing_that_reads_documents() -> None:
+    """It starts while the run prepares, on the same cores."""
+    ended = subprocess.run([sys.executable, "-c", UNREAD], capture_output=True, text=True, check=False)
+    assert ended.stderr == "set()\n"
 
 
 UNDUMPED = """\

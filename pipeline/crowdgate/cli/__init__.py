@@ -1,7 +1,5 @@
 """The command `crowdgate`: thin, one file for a group of commands. Their work is done in other subpackages."""
 
-import atexit
-import gc
 import os
 import sys
 
@@ -10,19 +8,15 @@ from crowdgate.cli.options import Runner
 from crowdgate.cli.output import report_error, report_fault
 from crowdgate.errors import CrowdgateError
 from crowdgate.system.core_dumps import disable_core_dumps
+from crowdgate.system.garbage_collection import collect_seldom
 
 __all__ = ["Runner", "app", "main"]
-
-SELDOM = 200_000
-"""The number of new objects after which the garbage collector runs. Python's default 700 costs a light command 1/14 of
-its time.
-"""
 
 
 def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     """Run the command line. `scheduler` runs a release under a Prefect server, if one is requested."""
     disable_core_dumps()
-    _collect_seldom()
+    collect_seldom()
     _keep_to_itself()
     as_json = "--json" in (sys.argv if arguments is None else arguments)
     try:
@@ -33,13 +27,6 @@ def main(scheduler: Runner, arguments: list[str] | None = None) -> None:
     except Exception as error:
         report_fault(error, as_json)
         sys.exit(1)
-
-
-def _collect_seldom() -> None:
-    """Make the garbage collector look for cycles seldom, and not at the end, when the process gives all memory back
-    anyway. Files and databases are closed where they were opened: none waits for the collector."""
-    gc.set_threshold(SELDOM)
-    atexit.register(gc.freeze)
 
 
 def _keep_to_itself() -> None:

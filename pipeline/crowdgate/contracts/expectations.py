@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from crowdgate.contracts.contract import Expectation
 from crowdgate.contracts.models import NUMBER, Place, parse, quoted_value
+from crowdgate.domain import cell_value
 from crowdgate.errors import Code, nearest
 
 if TYPE_CHECKING:
@@ -66,14 +67,6 @@ PAIR_FORMS = {
     "expect_column_pair_values_to_be_in_set": Form((PAIRS, "mostly", "ignore_row_if"), (PAIRS,)),
 }
 """The expectations about two columns, which a contract states for its table."""
-
-
-def cell_value(domain: Domain, code: int) -> Any:
-    """Return the value of a domain's code as Great Expectations gets it: a number, or the text in the table."""
-    if domain.grid is None:
-        return (domain.written or domain.labels)[code]
-    number = domain.grid.first + domain.grid.unit * code
-    return int(number) if number.denominator == 1 else float(number)
 
 
 def column_expectation(place: Place, attribute: str, domain: Domain | None) -> Expectation | None:

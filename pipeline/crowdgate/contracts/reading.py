@@ -48,7 +48,8 @@ from crowdgate.contracts.models import (
 )
 from crowdgate.contracts.persons import person_attributes
 from crowdgate.contracts.rules import accepts_all, property_rule, refuse_repeated_names, table_rule
-from crowdgate.contracts.servers import ServerRule, read_server
+from crowdgate.contracts.server_rules import ServerRule
+from crowdgate.contracts.servers import read_server
 from crowdgate.contracts.standard import check_standard
 from crowdgate.contracts.stock_levels import check_codes, stock_domain, stock_levels
 from crowdgate.contracts.undecided import undecided

@@ -23,7 +23,7 @@ from crowdgate.system.regular_files import read_plain
 
 if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
-    from crowdgate.contracts.servers import ServerRule
+    from crowdgate.contracts.server_rules import ServerRule
 
 DECISIONS = Path("policies") / "decisions"
 """The folder of collection decisions, relative to the working copy."""

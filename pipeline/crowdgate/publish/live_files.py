@@ -5,6 +5,7 @@ A file that no process holds was left by a run that was killed. Files are held a
 
 import fcntl
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 _HANDLES: dict[Path, int] = {}
@@ -18,8 +19,8 @@ def hold(path: Path) -> None:
     _HANDLES[path] = handle
 
 
-def let_go(path: Path) -> None:
-    """Give up this process's hold on a file, if it has one."""
+def let_go(path: Path, close: Callable[[int], None] = os.close) -> None:
+    """Give up this process's hold on a file, if it has one, by `close` of its handle."""
     handle = _HANDLES.pop(path, None)
     if handle is not None:
-        os.close(handle)
+        close(handle)

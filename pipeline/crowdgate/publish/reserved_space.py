@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import EnvironmentFault
@@ -28,6 +29,7 @@ SPACE = f"{SCRATCH}space~"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of an operating system for a file that can't grow."""
 _CHUNK = 1 << 16
+_AT_ONCE = 1 << 24
 Shrink = Callable[[int], bool]
 """A function that gives up at least so many bytes of reserved space, and returns whether there were any."""
 
@@ -85,11 +87,15 @@ def shrinking(root: Path, release_id: str, owner: str) -> Shrink:
 
 
 def free_space(root: Path, release_id: str, owner: str) -> None:
-    """Give up all space that is reserved for a release. Never raises."""
+    """Give up all space that is reserved for a release: some at once, for the ledger and the private record, and the
+    rest meanwhile, as a disk can take a second for 50 GB. Never raises.
+    """
     path = space_file(root, release_id, owner)
-    let_go(path)
+    shrinking(root, release_id, owner)(_AT_ONCE)
     with suppress(OSError):
-        path.unlink()
+        path.unlink()  # its blocks are free once its last handle is closed
+    with suppress(RuntimeError):
+        let_go(path, lambda handle: Thread(target=os.close, args=(handle,)).start())
 
 
 def sweep_space(staging: Path, owner: str) -> None:

@@ -11,8 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from crowdgate.contracts.contract import Attribute, Contract, Fact, RowRule, TableRule
-from crowdgate.contracts.expectations import cell_value
-from crowdgate.domain import parse_number
+from crowdgate.domain import cell_value, parse_number
 
 Stated = dict[str, Any]
 """An expectation as Great Expectations stores it."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from crowdgate.contracts.cell_form import DAYS, ISO, POINT
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import PATH, ServerRule, ServerSetting
+from crowdgate.contracts.server_rules import PATH, ServerRule, ServerSetting
 from crowdgate.errors import FileFault
 from crowdgate.sources.files import file_reader
 from crowdgate.sources.source import Reader, Source

@@ -33,6 +33,7 @@ from crowdgate.sources.spill import (
     people_in,
     spilled,
 )
+from crowdgate.system.freed_memory import return_freed_memory
 
 _ENTRIES = 3 << 22
 """Entries of people that are not added yet: some 350 MB with their ids."""
@@ -268,6 +269,7 @@ def _count_part(part: TablePart, task: CountingTask, progress: Progress | None, 
     cells = ((batch.cells[person], found) for batch, found in records(part, task, facts, progress))
     for first in cells:
         yield PartialCounts(TableFacts(), {}, people_of(_row_view(task), _stretch(first, cells, most), task.watched))
+    return_freed_memory()  # 50 MB of the peak at 40M rows
     yield replace(_empty_partial(task), facts=facts)
 
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from crowdgate.arrays import AnyIntegers, Bools, Integers, marked_rows
 from crowdgate.contracts.contract import Attribute, Contract, Fact, TableRule
-from crowdgate.contracts.expectations import cell_value
-from crowdgate.domain import Domain
+from crowdgate.domain import Domain, cell_value
 from crowdgate.hierarchy import INVALID_LABEL
 from crowdgate.histogram import Column
 from crowdgate.sources.encode import EncodedColumn, Reason, invalid_code
@@ -207,9 +206,12 @@ def _cells(key: int, bases: Sequence[int], shown: Sequence[Callable[[int], Any]]
 
 
 def _values(attribute: Attribute, encoded: EncodedColumn) -> list[int]:
-    """Return the indices, among the domain's labels, of the values that an attribute's valid cells may have."""
+    """Return the indices, among the domain's labels, of the values that an attribute's valid cells may have. Several
+    codes can have one value.
+    """
     values = encoded.held if attribute.domain is None else attribute.domain.values[encoded.held]
-    return np.unique(values).tolist() if len(values) else []
+    found: list[int] = values.tolist()
+    return found
 
 
 def _labels(attribute: Attribute, held: set[int], invalid: int) -> list[str]:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import ServerRule, ServerSetting
+from crowdgate.contracts.server_rules import ServerRule, ServerSetting
 from crowdgate.errors import FileFault
 from crowdgate.sources.dictionary_indices import with_valid_indices
 from crowdgate.sources.joined_batches import joined
 from crowdgate.sources.locations import Location, Partition, Stamp, TableFile, stamp_of, table_files
 from crowdgate.sources.source import Batch, Reader, table_changed
 from crowdgate.sources.table_header import CellType, HeaderColumn, TableHeader
-from crowdgate.system.freed_memory import return_freed_memory
 
 PART_ROWS = 1 << 20
 """The most rows of a part, unless it is one piece of a file that is not cut."""
@@ -92,7 +91,6 @@ class FilePart:
         was opened.
         """
         yield from joined(self._of_slices(columns, unique))
-        return_freed_memory()  # the pages of each of many parts stay otherwise: 40 MB at 40M rows
 
     def _of_slices(self, columns: Sequence[str], unique: Sequence[str]) -> Iterator[Batch]:
         before = 0

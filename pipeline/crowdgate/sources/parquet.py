@@ -24,6 +24,8 @@ from crowdgate.system.arrow_memory import system_memory_pool
 
 SMALL_FILE = 1 << 20
 """The bytes of a file that is read at once."""
+SMALL_FOOTER = 1 << 12
+"""The bytes of a footer whose objects take 40 KB and less."""
 LARGE_FOOTER = 1 << 20
 """The bytes of a footer whose objects take 10 MB and more."""
 
@@ -123,8 +125,16 @@ def _of_arrow(path: Location, footer: bytes, needed: Collection[str]) -> _ArrowF
 
 
 def _metadata_of(footer: bytes) -> Any:
+    """Return Arrow's metadata of a footer. That of a small one is cached, as its file is opened again to be read."""
+    return _parsed_again(footer) if len(footer) <= SMALL_FOOTER else _parsed(footer)
+
+
+def _parsed(footer: bytes) -> Any:
     with pa.BufferReader(b"".join((MAGIC, footer, len(footer).to_bytes(4, "little"), MAGIC))) as file:
         return pyarrow.parquet.read_metadata(file)
+
+
+_parsed_again = lru_cache(maxsize=1 << 10)(_parsed)
 
 
 def _batch_rows(path: Location, file: Any, places: pages.ColumnPlaces, types: Mapping[str, Any]) -> tuple[int, ...]:
@@ -182,7 +192,7 @@ def _random_access(path: Location, size: int) -> Iterator[Any]:
         yield start_of(path, size)
     else:
         with opened(path) as file:
-            yield file
+            yield getattr(file, "raw", file)  # headers lie apart, so a buffer would be filled anew for each
 
 
 def _with_names(part: ParquetSlice, columns: Sequence[str]) -> ParquetSlice:
@@ -200,22 +210,23 @@ def _with_names(part: ParquetSlice, columns: Sequence[str]) -> ParquetSlice:
 @contextmanager
 def _parquet_file(part: ParquetSlice, text: Sequence[str]) -> Iterator[Any]:
     """Open the file of a slice with these columns as dictionaries."""
-    known = None if part.size == part.file_size else _metadata(part.path, part.stamp)
     with (
-        _arrow_input(part) as content,
+        _arrow_input(part) as (content, known),
         pyarrow.parquet.ParquetFile(content, metadata=known, read_dictionary=list(text)) as file,
     ):
         yield file
 
 
 @contextmanager
-def _arrow_input(part: ParquetSlice) -> Iterator[Any]:
+def _arrow_input(part: ParquetSlice) -> Iterator[tuple[Any, Any]]:
+    """Yield the file of a slice for Arrow, and its metadata where they are known (else None)."""
     if part.file_size > SMALL_FILE:
         with arrow_file(part.path) as file:
-            yield file
+            yield file, None if part.size == part.file_size else _metadata(part.path, part.stamp)
     else:
-        with pa.BufferReader(start_of(part.path, part.file_size)) as content:
-            yield content
+        content = start_of(part.path, part.file_size)
+        with pa.BufferReader(content) as reader:
+            yield reader, _metadata_of(footer_of(content))
 
 
 @lru_cache(maxsize=1)

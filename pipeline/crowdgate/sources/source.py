@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from crowdgate.arrays import Integers
 from crowdgate.contracts.contract import Contract
-from crowdgate.contracts.servers import ServerRule
+from crowdgate.contracts.server_rules import ServerRule
 from crowdgate.errors import FileFault
 from crowdgate.sources.table_header import TableHeader
 

@@ -16,6 +16,7 @@ from crowdgate.sources.counting import Counter, PartialCounts
 from crowdgate.sources.source import Piece
 from crowdgate.system.arrow_without_pandas import use_arrow_without_pandas
 from crowdgate.system.core_dumps import disable_core_dumps
+from crowdgate.system.garbage_collection import collect_seldom
 from crowdgate.system.parent_process import exit_with_parent
 
 LOADED = (parquet,)
@@ -29,6 +30,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # libraries print elsewhere
     use_arrow_without_pandas()
+    collect_seldom()
     try:
         serve(sys.stdin.buffer, answers)
     except EOFError:

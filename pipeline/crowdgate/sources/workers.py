@@ -76,10 +76,12 @@ def _executor(started: list[_Worker], progress: Progress | None) -> Executor:
 
 
 def part_groups(parts: Sequence[Piece], most: int) -> list[_Group]:
-    """Return the parts in at most `most` groups of successive ones, of about the same size in bytes."""
+    """Return the parts in at most `most` groups of successive ones, of about the same size in bytes: each is in the
+    group of its middle.
+    """
     total = max(1, sum(part.size for part in parts))
-    starts = accumulate((part.size for part in parts), initial=0)
-    places = [min(most - 1, start * most // total) for start, _ in zip(starts, parts, strict=False)]
+    ends = accumulate(part.size for part in parts)
+    places = [min(most - 1, (2 * end - part.size) * most // (2 * total)) for end, part in zip(ends, parts, strict=True)]
     together = groupby(zip(places, parts, strict=True), key=lambda each: each[0])
     return [[part for _, part in group] for _, group in together]
 

@@ -85,10 +85,10 @@ def _columns(held: PublishedRows, *, first: bool) -> pa.Schema:
 def pieces(held: PublishedRows, columns: pa.Schema) -> Iterator[pa.Table]:
     """Yield the rows as successive tables of some rows each, so that memory does not grow with the number of rows."""
     weights = None if held.weighting is None else held.weighting.weights / UNITS
-    for part, classes in rows.parts(held.rows):
+    for part in rows.parts(held.rows):
         made = [rows.column(part, each, columns.field(each.column).type) for each in held.columns]
         if weights is not None:
-            made.append(pa.array(weights[classes]))
+            made.append(rows.repeated(weights[part.codes[-1]], part))
         yield pa.table(made, schema=columns)
 
 

@@ -94,7 +94,7 @@ def _writer(into: Format, held: PublishedSynthetic, schema: pa.Schema) -> Writer
 
 
 def _pieces(held: PublishedSynthetic, schema: pa.Schema) -> Iterator[pa.Table]:
-    for part, _ in rows.parts(held.rows):
+    for part in rows.parts(held.rows):
         made = [rows.column(part, each, schema.field(each.column).type) for each in held.columns]
         yield pa.table(made, schema=schema)
 
