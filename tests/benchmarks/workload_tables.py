@@ -43,7 +43,7 @@ VALUES = 800
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnTable:
+class WorkloadTable:
     """A table: codes of its columns (`number` from 0 to 799), columns of few and of many values, columns whose
     combinations are mostly empty, the person of each row, and epsilon. `marked` is a column with the code that `any`,
     `all` and `count` look for."""
@@ -102,7 +102,7 @@ def _attribute(name: str, codes: Integers) -> Attribute:
     return Attribute(name, Role.OTHER, domain=domain, hierarchy=hierarchy(domain, levels, invalid_level=False))
 
 
-def workloads(table: DrawnTable) -> dict[str, tuple[Item, ...]]:
+def workloads(table: WorkloadTable) -> dict[str, tuple[Item, ...]]:
     """Return the tables of each stratum of the issue."""
     few, many = dict.fromkeys(table.few, "exact"), {table.many: "exact"}
     empty, first = dict.fromkeys(table.empty, "exact"), {table.few[0]: "exact"}
@@ -125,7 +125,7 @@ def workloads(table: DrawnTable) -> dict[str, tuple[Item, ...]]:
     }  # fmt: skip
 
 
-def person_workload(table: DrawnTable) -> tuple[Item, ...]:
+def person_workload(table: WorkloadTable) -> tuple[Item, ...]:
     """Return tables of persons: of each rule alone, by a column of few values, and by each other; and of numbers."""
     first, second = table.few[0], table.few[1]
     rules = ("any", "all", "count")
@@ -139,11 +139,11 @@ def person_workload(table: DrawnTable) -> tuple[Item, ...]:
     )  # fmt: skip
 
 
-def counted_rows(table: DrawnTable, mechanism: DpTables) -> dict[str, Histogram]:
+def counted_rows(table: WorkloadTable, mechanism: DpTables) -> dict[str, Histogram]:
     return scan([table.records()], mechanism.views)
 
 
-def counted_persons(table: DrawnTable, mechanism: DpTables, contract: Contract) -> dict[str, Histogram]:
+def counted_persons(table: WorkloadTable, mechanism: DpTables, contract: Contract) -> dict[str, Histogram]:
     """Return the histograms of the one row of each person, by the library's own summary of their rows."""
     ids, out = pa.array(table.person.astype(np.int64)), {}
     for name, view in mechanism.views.items():
@@ -152,7 +152,7 @@ def counted_persons(table: DrawnTable, mechanism: DpTables, contract: Contract) 
     return out
 
 
-def drawn(name: str, seed: int) -> DrawnTable:
+def random_workload(name: str, seed: int) -> WorkloadTable:
     """Return the workload of this number on some rows of a table."""
     random = np.random.default_rng([seed, *name.encode()])
     table = _read(name)
@@ -161,14 +161,14 @@ def drawn(name: str, seed: int) -> DrawnTable:
     number = str(random.choice([str(each) for each in table if _is_number(table[each])]))
     codes = {str(each): _codes(table[each]) for each in table if each != number}
     sizes = {each: int(own.max()) + 1 for each, own in codes.items()}
-    few, many, empty = _chosen(sizes, random)
+    few, many, empty = _attributes(sizes, random)
     kept = {each: codes[each] for each in dict.fromkeys((*few, many, *empty))}
     kept["number"] = _scaled(_numbers(table[number]), random)
     order = [codes[str(each)] for each in random.choice(list(codes), 3, replace=False)]
     person = _persons(order, np.random.default_rng(int(random.integers(1 << 30))))
     marked = min(few, key=lambda each: sizes[each])
     code, epsilon = int(random.integers(sizes[marked])), str(random.choice(EPSILONS))
-    return DrawnTable(f"{name} {seed}", kept, few, many, empty, person, (marked, code), epsilon)
+    return WorkloadTable(f"{name} {seed}", kept, few, many, empty, person, (marked, code), epsilon)
 
 
 def _read(name: str) -> pd.DataFrame:
@@ -189,7 +189,7 @@ def _is_number(column: pd.Series[str]) -> bool:
     return bool(np.isfinite(_numbers(column)).mean() > 0.9) and column.nunique() >= 8
 
 
-def _chosen(sizes: Mapping[str, int], random: np.random.Generator) -> tuple[list[str], str, list[str]]:
+def _attributes(sizes: Mapping[str, int], random: np.random.Generator) -> tuple[list[str], str, list[str]]:
     """Return four columns of few values, one of many, and three whose combinations are often empty."""
     few = [str(each) for each in random.permutation([each for each, size in sizes.items() if 2 <= size <= 12])[:4]]
     many = str(random.choice([each for each, size in sizes.items() if 12 < size <= 120] or few))

@@ -2,7 +2,7 @@
 
 A method that is within a tenth on a few chosen workloads can be so by luck, or because it was made while they were
 looked at. Here chance decides which columns, rows, bounds and budget a workload has: `python -m
-tests.benchmarks.drawn_errors` prints for each stratum the root mean square of stated errors in parts of that of
+tests.benchmarks.workload_errors` prints for each stratum the root mean square of stated errors in parts of that of
 occurring ones, over all workloads, with its standard error over workloads, and the quartiles of single workloads.
 """
 
@@ -24,7 +24,7 @@ from crowdgate.histogram import Histogram
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean
-from tests.benchmarks import drawn_tables as tables
+from tests.benchmarks import workload_tables as tables
 from tests.benchmarks.coverage import numpy_noise
 from tests.benchmarks.options import parse
 from tests.benchmarks.stated_errors import RELATIVE, STRATA, truth
@@ -65,7 +65,7 @@ def plan(items: Sequence[Item], contract: Contract, epsilon: str, beta: Fraction
     return mechanism
 
 
-def cases(table: tables.DrawnTable, only: str) -> Iterator[tuple[str, DpTables, Mapping[str, Histogram]]]:
+def cases(table: tables.WorkloadTable, only: str) -> Iterator[tuple[str, DpTables, Mapping[str, Histogram]]]:
     """Yield the name, the mechanism and the counted table of each workload."""
     contract = table.contract()
     for name, items in tables.workloads(table).items():
@@ -143,7 +143,7 @@ def main() -> None:
     for seed in range(options.seed, options.seed + options.workloads):
         for name in options.tables:
             found.append(Found())
-            for title, mechanism, counted in cases(tables.drawn(name, seed), options.only):
+            for title, mechanism, counted in cases(tables.random_workload(name, seed), options.only):
                 measure(title, mechanism, counted, options.draws, seed, found[-1])
     _print(found)
 
