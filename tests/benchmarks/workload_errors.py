@@ -154,7 +154,8 @@ def _print(found: Sequence[Found]) -> None:
         whole, error, cells = ratio(sums)
         with np.errstate(invalid="ignore", divide="ignore"):
             single = np.sqrt([stated / occurring for stated, occurring, _ in sums])
-        quartiles = " ".join(f"{each:5.2f}" for each in np.nanquantile(single[np.isfinite(single)], (0.25, 0.5, 0.75)))
+        known = single[np.isfinite(single)]
+        quartiles = " ".join(f"{each:5.2f}" for each in np.quantile(known, (0.25, 0.5, 0.75))) if len(known) else "-"
         print(f"{stratum:40}{whole:6.2f} +-{error:5.3f}{cells:10,}   {quartiles} of {len(sums)}")
     print("\nwithin a tenth: trustworthy cells, others, others that are not 0")
     for kind in dict.fromkeys(kind for each in found for kind in each.within):
