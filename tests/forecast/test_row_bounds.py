@@ -22,7 +22,7 @@ from crowdgate.accounting.discrete_laws import DiscreteGaussian, DiscreteLaplace
 from crowdgate.accounting.noise_sums import width
 from crowdgate.arrays import Floats
 from crowdgate.contracts.reading import read_contract
-from crowdgate.forecast.row_bounds import best_bound, gate_limit, judged, judged_bounds, row_bounds
+from crowdgate.forecast.row_bounds import best_bound, judged, judged_bounds, row_bounds
 from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import CountErrors
 from crowdgate.kind.one_way_counts import OneWayCounts
@@ -33,6 +33,7 @@ from crowdgate.noisy_counts.recount import CountsPlan
 from crowdgate.pages.row_bounds import RowBoundsReport
 from crowdgate.planning.bundle import KNOWN
 from crowdgate.planning.plan import plan_policy
+from crowdgate.planning.truncation_gate import gate_limit
 from crowdgate.public_counts.ratio_intervals import ratio_interval
 from crowdgate.public_counts.rows_per_person import RowsPerPerson
 from tests.examples import examples
@@ -249,7 +250,8 @@ def misses(found: Sequence[RowsPerPerson], noise: float = 30.0) -> tuple[int, li
         own = best_bound([(each.truncation.rows, each.total) for each in bounds])
         assert own is not None
         called.append(own.rows)
-        held = [own.low <= best.rows <= own.high]
+        people = source.people(len(bounds))
+        held = [own.low <= best.rows <= own.high, people.low <= TRUE.sum() <= people.high]
         for each, true in zip(bounds, truth, strict=True):
             assert each.total is not None
             assert true.total is not None
@@ -319,7 +321,7 @@ def test_a_typical_cell_lacks_its_part_of_the_rows() -> None:
 
 def test_a_gate_with_the_proposed_limit_passes_almost_always() -> None:
     """The gate adds Laplace noise and its 95 % quantile, exactly."""
-    law, limit = DiscreteLaplace(Fraction(20)), gate_limit(100, 0.05)
+    law, limit = DiscreteLaplace(Fraction(20)), gate_limit(100, Fraction(1, 20))
     quantile = next(x for x in range(1000) if sum(law.mass(y) for y in range(x, 2000)) < 0.05)
     passes = 1 - sum(law.mass(y) for y in range(limit - 100 - quantile + 1, 2000))
     assert 0.95 < passes < 0.999
@@ -375,7 +377,9 @@ def test_the_text_says_what_is_read_and_what_is_unknown(
     said = capsys.readouterr().out
     for text in (said, page.read_text(encoding="utf-8")):
         assert "Least error: rows: 11 for the total" in text
-        assert "of the people have 12 rows or more. How many is unknown, so rows left out and errors are lower" in text
+        assert "of the people have 12 rows or more. How many more is unknown, so rows left out and errors" in text
+        assert "by the noise of the release and if no person has more than 12 rows: 11 to 11 or more for" in text
+        assert "probability 95 %; those of errors if no person has more than 12 rows" in text
         assert "No confidential data are read, and nothing is charged." in text
     assert ledger_bytes(working_copy) == before
     (gate,) = [line.partition("): ")[2] for line in said.splitlines() if line.startswith("A gate for rows: 11")]
@@ -383,6 +387,39 @@ def test_the_text_says_what_is_read_and_what_is_unknown(
     policy.write_text(working_copy.policy.read_text(encoding="utf-8").replace("gates:\n", f"gates:\n    - {gate}\n"))
     assert [rule.measure for rule, _ in plan_policy(policy).gates] == ["truncated_people", "pso_bound"]
     policy.unlink()
+
+
+# The pilot has noise of scale 5/9, and 100 of the 300 people have more than 11 rows: with its upper limit, and at least
+# 2 ln 20 / 0.5 = 12 for the noise of the gate, the limit is above 112.
+@pytest.mark.parametrize(
+    ("stated", "people", "words"),
+    [
+        ("{measure: truncated_people, at_most: 9, charge: {epsilon: 0.5}}", 1000, "the policy's gate truncated_people"),
+        ("{measure: invalid_people, at_most: 9, charge: {epsilon: 1.97}}", 1_000_000, "N, charge: {epsilon: 0.0015}"),
+        ("{measure: guarantee_epsilon, at_most: 2}", 1000, "N, charge: {epsilon: 0.1}"),
+        ("{measure: guarantee_epsilon, at_most: 2}", 100, ""),
+    ],
+)
+def test_the_proposed_gate_is_the_policys_own_or_one_that_it_can_have(
+    stated: str, people: int, words: str, working_copy: Workshop, pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy, budget = working_copy.policy.with_name("stated.yaml"), working_copy.budget.read_text(encoding="utf-8")
+    working_copy.budget.write_text(budget.replace("people: 1000", f"people: {people}"), encoding="utf-8")
+    text = working_copy.policy.read_text(encoding="utf-8").replace("gates:\n", f"gates:\n    - {stated}\n")
+    policy.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert crowdgate("plan", policy, "--rows-per-person", pilot) == 0
+    gates = [each for each in capsys.readouterr().out.splitlines() if "truncated_people" in each]
+    assert len(gates) == bool(words)
+    for gate in gates:
+        limit = int(gate.rpartition("at_most: ")[2].partition(",")[0].rstrip("."))
+        assert words in gate.replace(f"at_most: {limit},", "at_most: N,")
+        assert limit > 112
+        if "gate truncated_people" not in gate:
+            policy.write_text(text.replace("gates:\n", f"gates:\n    - {gate.partition('): ')[2]}\n"), encoding="utf-8")
+            assert plan_policy(policy).gates[0][0].at_most == limit
+    policy.unlink()
+    working_copy.budget.write_text(budget, encoding="utf-8")
 
 
 def ledger_bytes(working_copy: Workshop) -> bytes:
@@ -446,6 +483,40 @@ def test_a_policy_whose_persons_have_one_row_has_no_number_to_choose(
 ) -> None:
     said = refusal(working_copy.policy.with_name("pilot.yaml"), pilot, capsys, 2)
     assert "pilot.yaml:5:3: spec.contract: contract persons, of which every person counts with one row" in said
+
+
+def test_a_policy_that_samples_allows_one_row_only(
+    working_copy: Workshop, pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy, contract = working_copy.policy.with_name("sampled.yaml"), working_copy.contract.read_text(encoding="utf-8")
+    text = working_copy.policy.read_text(encoding="utf-8").replace("laplace,", "laplace, sampling: {beta: 0.5},")
+    policy.write_text(text, encoding="utf-8")
+    working_copy.contract.write_text(contract.replace("patient, rows: 2", "patient, rows: 1"), encoding="utf-8")
+    said = refusal(policy, pilot, capsys, 2)
+    assert "spec.mechanism.sampling: rows: 2 can't be judged: sampling with 2 rows per person; expected one row" in said
+    policy.unlink()
+    working_copy.contract.write_text(contract, encoding="utf-8")
+
+
+def test_noise_of_thousands_is_printed_in_full(
+    working_copy: Workshop, pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    policy = working_copy.policy.with_name("noisy.yaml")
+    text = working_copy.policy.read_text(encoding="utf-8").replace("epsilon: 2,", "epsilon: 0.001,")
+    policy.write_text(text, encoding="utf-8")
+    capsys.readouterr()
+    assert crowdgate("plan", policy, "--rows-per-person", pilot) == 0
+    assert "e+0" not in capsys.readouterr().out
+    policy.unlink()
+
+
+def test_an_answer_for_cells_alone_is_a_suggestion(working_copy: Workshop, pilot: Path) -> None:
+    found = row_bounds(working_copy.policy, pilot)
+    alone = replace(found, bounds=[replace(each, total=None) for each in found.bounds])
+    said = RowBoundsReport(alone).report().to_json()
+    assert (said["outcome"], said["best"]["total"]) == ("suggested", None)
+    low, high = said["people"]["low"], said["people"]["high"]
+    assert low < 300 < high
 
 
 def test_other_kinds_have_no_best_bound(

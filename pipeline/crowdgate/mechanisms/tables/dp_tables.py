@@ -7,6 +7,7 @@ exactly. Sampling first, if any, amplifies once for all outputs computed from th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -277,7 +278,7 @@ def total_error(mechanism: DpTables) -> float:
 
         drawn = [mechanism.laws[at].variance for at in counts]
         after, _ = variances_after(axes, [*drawn, NEARLY_UNKNOWN * max(drawn)])
-    return float(after[-1].item()) ** 0.5 / float(mechanism.beta)
+    return math.sqrt(after[-1].item()) / float(mechanism.beta)
 
 
 def margin_noise(mechanism: DpTables) -> list[ExpectedNoise]:
