@@ -25,6 +25,7 @@ from crowdgate.contracts.reading import read_contract
 from crowdgate.forecast.row_bounds import best_bound, judged, judged_bounds, row_bounds
 from crowdgate.hierarchy import Level
 from crowdgate.kind.forecast import CountErrors
+from crowdgate.kind.listing import Listing
 from crowdgate.kind.one_way_counts import OneWayCounts
 from crowdgate.kinds.tables.one_way_counts import covariance
 from crowdgate.mechanisms.tables.consistency import Axes, consistent_tables
@@ -69,8 +70,7 @@ def source_of(counts: Floats, spread: Floats | None = None, half: Any = None) ->
     """Return rows per person with these estimates; without noise unless it is stated."""
     size = len(counts)
     noise = np.zeros((size, size)) if spread is None else spread
-    labels = tuple(map(str, range(size)))
-    table = OneWayCounts("rows", labels, counts, lambda: noise, half or (lambda _: Fraction(2)))
+    table = OneWayCounts("rows", counts, lambda: noise, half or (lambda _: Fraction(2)))
     return RowsPerPerson("pilot/1/day", "people", "ward", size - 1, table)
 
 
@@ -508,6 +508,14 @@ def test_noise_of_thousands_is_printed_in_full(
     assert crowdgate("plan", policy, "--rows-per-person", pilot) == 0
     assert "e+0" not in capsys.readouterr().out
     policy.unlink()
+
+
+def test_a_share_of_the_size_of_float_errors_is_printed_as_0(working_copy: Workshop, pilot: Path) -> None:
+    found = row_bounds(working_copy.policy, pilot)
+    bounds = [judged(each, 0.0, None) for each in source_of(np.array([0.0, 3, 2e-15, 0])).truncations([1, 2])]
+    shown = RowBoundsReport(replace(found, bounds=bounds)).report().shown()
+    (listing,) = [each for each in shown if isinstance(each, Listing)]
+    assert [str(row["1"])[:5] for row in listing.rows] == ["0 % ("] * 2
 
 
 def test_an_answer_for_cells_alone_is_a_suggestion(working_copy: Workshop, pilot: Path) -> None:

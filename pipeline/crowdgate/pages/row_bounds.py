@@ -20,6 +20,8 @@ ERROR_TITLES = (
     ("noise of a typical cell", "", "unknown"),
     ("error of a typical cell", "", "unknown"),
 )
+LEAST_DIGITS = 6
+"""Digits after the point of a percentage: what is smaller is the error of a computation in floats."""
 LARGE = 1000
 """Numbers from this one on are printed in full."""
 _ROUNDINGS = (Rounding.NEAREST, Rounding.DOWN, Rounding.UP)
@@ -160,7 +162,7 @@ def _error(found: BoundError | None) -> tuple[str | None, str | None]:
 
 def _shares(found: EstimateWithLimits) -> str:
     low, high = decimal(100 * found.low, 3, Rounding.DOWN), decimal(100 * found.high, 3, Rounding.UP)
-    return f"{rounded(100 * found.value, 3)} % ({low} to {high})"
+    return f"{rounded(round(100 * found.value, LEAST_DIGITS), 3)} % ({low} to {high})"
 
 
 def _error_text(found: EstimateWithLimits) -> str:
