@@ -53,11 +53,13 @@ class JudgedBound:
 @dataclass(frozen=True)
 class BestBound:
     """The bound with the least estimated error, and the least and the greatest bound that may have the least error: an
-    interval of all bounds whose errors can't be told from the least one."""
+    interval of all bounds whose errors can't be told from the least one. `factor` is an upper limit of the bound's
+    error as a multiple of the least one."""
 
     rows: int
     low: int
     high: int
+    factor: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,5 +172,5 @@ def best_bound(errors: Sequence[tuple[int, BoundError | None]]) -> BestBound | N
     possible = [rows for rows, whole in known if whole.low <= least]
     if len(possible) == len(known):
         return None
-    best = min(known, key=lambda each: each[1].value)[0]
-    return BestBound(best, min(possible), max(possible))
+    best, own = min(known, key=lambda each: each[1].value)
+    return BestBound(best, min(possible), max(possible), own.high / min(whole.low for _, whole in known))

@@ -58,7 +58,9 @@ class RowBoundsReport:
         last = self.found.bounds[-1].truncation.rows
         possible = ", ".join(f"{_possible(each, last)} for {number}" for number, each in known)
         words = "Numbers that may have the least error, by the noise of the release and if no person has more than"
+        factors = ", ".join(f"{_number(each.factor, Rounding.UP)} for {number}" for number, each in known)
         yield f"{words} {self.found.source.most} rows: {possible}."
+        yield f"Upper limit of the error of the named number, as a multiple of the least error: {factors}."
 
     def _unknown(self) -> str:
         if not self._has_errors:
