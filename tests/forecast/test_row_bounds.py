@@ -480,6 +480,15 @@ def test_releases_without_counts_by_rows_are_refused_with_what_to_publish(
     policy.unlink()
 
 
+def test_options_that_would_say_nothing_are_refused(
+    working_copy: Workshop, pilot: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert crowdgate("plan", working_copy.policy, "--rows-per-person", pilot, "--best", "--releases", "3") == 2
+    said = capsys.readouterr().err
+    assert "--rows-per-person: stated beside --releases, --best; expected only --page and --json beside it" in said
+
+
 def test_another_population_is_a_warning(working_copy: Workshop, pilot: Path) -> None:
     found = row_bounds(working_copy.policy, pilot)
     for population, warned in (("clinic-patients", False), ("town", True)):
