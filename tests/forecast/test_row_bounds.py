@@ -2,6 +2,7 @@
 all intervals at once, quality of the best bound, and the command from a release to its answer.
 """
 
+import hashlib
 import json
 import math
 from collections.abc import Sequence
@@ -460,6 +461,23 @@ def test_other_folders_are_refused(
     table = next(tmp_path.glob("1-count*.csv"))
     table.write_text(table.read_text(encoding="utf-8").replace('\n"4",', '\n"5",', 1), encoding="utf-8")
     assert "the file was changed" in refusal(working_copy.policy, tmp_path, capsys, 6)
+
+
+def test_a_forged_greatest_number_is_refused(
+    working_copy: Workshop, pilot: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The forger changes the greatest number in all files and states their digests anew."""
+    for file in pilot.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    said = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    said["estimand"]["persons"]["rows_a_person"]["most"] = 13
+    for name, stated in said["files"].items():
+        held = (tmp_path / name).read_bytes().replace(b"More than 12 count as 12", b"More than 13 count as 13")
+        (tmp_path / name).write_bytes(held)
+        stated |= {"bytes": len(held), "sha256": hashlib.sha256(held).hexdigest()}
+    text = json.dumps(said, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    (tmp_path / "manifest.json").write_text(text, encoding="utf-8")
+    assert "has no table of people by their number of rows" in refusal(working_copy.policy, tmp_path, capsys, 2)
 
 
 @pytest.mark.thorough

@@ -125,7 +125,9 @@ def read_rows_per_person(folder: Path) -> RowsPerPerson:
     found = [
         RowsPerPerson(said.release.id, said.contract.population, rules[each.attribute].column, most, each)
         for each in run.kind.one_way_counts(said, run.contents)
-        if each.attribute in rules and 1 < (most := rules[each.attribute].most or 0) <= MOST_ROWS_EACH
+        if each.attribute in rules
+        and 1 < (most := rules[each.attribute].most or 0) <= MOST_ROWS_EACH
+        and len(each.estimates) == most + 1
     ]
     if not found:
         raise ConfigurationError(_problem(folder, said.mechanism.kind, [*rules]))
