@@ -352,8 +352,12 @@ def test_a_gate_on_trusted_counts_needs_suppression(tmp_path: Path) -> None:
 PERSON = ("privacyUnit, value: row", "privacyUnit, value: {person: patient, rows: 3}")
 SHARED = ("{measure: pso_bound, at_most: 1}", "{measure: singletons, at_most: 500, charge: {share: 0.1}}")
 
+COSTLY = ("{measure: pso_bound, at_most: 1}", "{measure: singletons, at_most: 500, charge: {epsilon: 1.95}}")
 
-@pytest.mark.parametrize(("edit", "charge"), [(None, "epsilon: 0.1"), (SHARED, "share: 0.05")])
+
+@pytest.mark.parametrize(
+    ("edit", "charge"), [(None, "epsilon: 0.1"), (SHARED, "share: 0.045"), (COSTLY, "epsilon: 0.0025")]
+)
 def test_a_bound_on_rows_without_a_count_of_truncated_people_is_a_warning(
     edit: tuple[str, str] | None, charge: str, tmp_path: Path
 ) -> None:

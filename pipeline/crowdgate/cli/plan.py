@@ -81,6 +81,12 @@ def plan(
 ) -> None:
     """Show the guarantee, the privacy cost and alternatives of a policy; only public figures are read."""
     if rows_per_person is not None:
+        others = {
+            "--from": source, "--within": within, "--above": above, "--rows": rows, "--keep": keep,
+            "--compare": compare, "--releases": releases, "--workers": workers, "--table-rows": table_rows,
+            "--best": best, "--write": write,
+        }  # fmt: skip
+        _check_alone("--rows-per-person", [name for name, value in others.items() if value])
         _rows_per_person(policy, rows_per_person, page, as_json)
         return
     if best or write:
@@ -112,6 +118,13 @@ def whole_number(text: str) -> int | None:
         return None
     number = Fraction(text)
     return int(number) if number.denominator == 1 else None
+
+
+def _check_alone(option: str, others: list[str]) -> None:
+    """Raise ConfigurationError for options that say nothing beside this one."""
+    if others:
+        found = f"stated beside {', '.join(others)}"
+        raise ConfigurationError(Problem("command line", None, option, found, "only --page and --json beside it"))
 
 
 def _rows_per_person(policy: Path, release: Path, page: Path | None, as_json: bool) -> None:

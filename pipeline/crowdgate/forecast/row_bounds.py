@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import ceil, hypot, log, sqrt
+from math import ceil, hypot, sqrt
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import Code, ConfigurationError
@@ -53,11 +53,13 @@ class JudgedBound:
 @dataclass(frozen=True)
 class BestBound:
     """The bound with the least estimated error, and the least and the greatest bound that may have the least error: an
-    interval of all bounds whose errors can't be told from the least one."""
+    interval of all bounds whose errors can't be told from the least one. `factor` is an upper limit of the bound's
+    error as a multiple of the least one."""
 
     rows: int
     low: int
     high: int
+    factor: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +81,11 @@ class RowBounds:
         return best_bound([(each.truncation.rows, each.cell) for each in self.bounds])
 
     @property
+    def people(self) -> EstimateWithLimits:
+        """The number of people that the release counts."""
+        return self.source.people(len(self.bounds))
+
+    @property
     def at_most(self) -> EstimateWithLimits:
         """The share of people with `most` rows or more, of whom further rows are unknown."""
         return self.bounds[-1].truncation.people
@@ -88,7 +95,8 @@ def row_bounds(policy: Path, folder: Path) -> RowBounds:
     """Return the bounds on rows per person of a policy, by a verified release of persons. Reads no data that are not
     published.
 
-    Raises ConfigurationError if every person of the policy's contract has one row, or the release has no such counts,
+    Raises ConfigurationError if every person of the policy's contract has one row, or must have, or the release has no
+    such counts,
     and VerificationFailed for a folder that is no release.
     """
     plan = plan_policy(policy)
@@ -134,7 +142,11 @@ def _count_errors(bundle: Bundle, rows: int) -> CountErrors | None:
     """Return the standard errors of a policy's counts if a person has at most so many rows; None if it publishes no
     counts with noise."""
     contract = replace(bundle.contract, unit=replace(bundle.contract.unit, rows=rows))
-    planned = plan_release(replace(bundle, contract=contract)).protection
+    try:
+        planned = plan_release(replace(bundle, contract=contract)).protection
+    except ConfigurationError as error:
+        found = [replace(each, found=f"rows: {rows} can't be judged: {each.found}") for each in error.problems]
+        raise ConfigurationError(found) from error
     return kind_of(bundle).count_errors(planned.mechanism)
 
 
@@ -160,11 +172,5 @@ def best_bound(errors: Sequence[tuple[int, BoundError | None]]) -> BestBound | N
     possible = [rows for rows, whole in known if whole.low <= least]
     if len(possible) == len(known):
         return None
-    best = min(known, key=lambda each: each[1].value)[0]
-    return BestBound(best, min(possible), max(possible))
-
-
-def gate_limit(truncated: float, epsilon: float) -> int:
-    """Return a limit of truncated people that a gate keeps with probability 0.95 or more, if at most so many people are
-    truncated. The gate judges an upper 95 % confidence limit of a count with noise of this epsilon."""
-    return ceil(truncated + 2 * log(20) / epsilon)
+    best, own = min(known, key=lambda each: each[1].value)
+    return BestBound(best, min(possible), max(possible), own.high / min(whole.low for _, whole in known))

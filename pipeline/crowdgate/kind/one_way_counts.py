@@ -17,7 +17,6 @@ class OneWayCounts:
     """
 
     attribute: str
-    labels: tuple[str, ...]
     estimates: Floats
     make_covariance: Callable[[], Floats]
     width: Callable[[float], Fraction]

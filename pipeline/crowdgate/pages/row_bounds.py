@@ -2,27 +2,26 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from fractions import Fraction
 from typing import Any
 
-from crowdgate.forecast.row_bounds import BestBound, BoundError, JudgedBound, RowBounds, gate_limit
+from crowdgate.forecast.row_bounds import BestBound, BoundError, JudgedBound, RowBounds
 from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Section
-from crowdgate.measures.ingestion import TRUNCATED_PEOPLE
-from crowdgate.number_text import Rounding, decimal, rounded, stated_number, whole
+from crowdgate.number_text import Rounding, decimal, rounded, whole
+from crowdgate.planning.truncation_gate import gate_limit, recommended_gate, stated_gate
 from crowdgate.public_counts.figures import other_population
 from crowdgate.public_counts.rows_per_person import EstimateWithLimits
 from crowdgate.report.report import Report
 
 TITLES = (("rows of a person", "d"), "people with more rows", "rows left out")
 ERROR_TITLES = (
-    ("noise of the total", ".3g", "unknown"),
+    ("noise of the total", "", "unknown"),
     ("error of the total", "", "unknown"),
-    ("noise of a typical cell", ".3g", "unknown"),
+    ("noise of a typical cell", "", "unknown"),
     ("error of a typical cell", "", "unknown"),
 )
-GATE_SHARE = Fraction(1, 20)
-"""The part of a policy's epsilon that the proposed gate costs."""
+LEAST_DIGITS = 6
+"""Digits after the point of a percentage: what is smaller is the error of a computation in floats."""
 LARGE = 1000
 """Numbers from this one on are printed in full."""
 _ROUNDINGS = (Rounding.NEAREST, Rounding.DOWN, Rounding.UP)
@@ -45,7 +44,7 @@ class RowBoundsReport:
         titles = TITLES + ERROR_TITLES if self._has_errors else TITLES
         rows = (_row(each)[: len(titles)] for each in self.found.bounds)
         title = f"Bounds on rows of a person, by release {self.found.source.release}"
-        yield Section(listings=[text_listing(title, titles, rows, "all limits hold together with probability 95 %")])
+        yield Section(listings=[text_listing(title, titles, rows, self._confidence())])
         yield Section("What the numbers mean", points=[*self._estimands()])
 
     def _best(self) -> Iterator[str]:
@@ -58,7 +57,10 @@ class RowBoundsReport:
         yield f"Least error: {said}. The contract states rows: {self.found.plan.bundle.contract.unit.rows}."
         last = self.found.bounds[-1].truncation.rows
         possible = ", ".join(f"{_possible(each, last)} for {number}" for number, each in known)
-        yield f"Numbers that may have the least error, by the noise of the release: {possible}."
+        words = "Numbers that may have the least error, by the noise of the release and if no person has more than"
+        factors = ", ".join(f"{_number(each.factor, Rounding.UP)} for {number}" for number, each in known)
+        yield f"{words} {self.found.source.most} rows: {possible}."
+        yield f"Upper limit of the error of the named number, as a multiple of the least error: {factors}."
 
     def _unknown(self) -> str:
         if not self._has_errors:
@@ -79,34 +81,42 @@ class RowBoundsReport:
         most, people = self.found.source.most, self.found.at_most
         if people.low == 0:
             words = f"At most {_percent(people.high, Rounding.UP)} of the people have {most} rows or more"
-            return f"{words}. Their rows beyond {most} are in no number here."
-        words = f"{_shares(people)} of the people have {most} rows or more. How many is unknown, so rows left out and"
-        return (
-            f"{words} errors are lower limits, and the best number can be larger. Publish a pilot with a larger most."
+            words = f"{words}. Their rows beyond {most} are in no number here: if there are any, errors"
+            return f"{words} are larger, and the best number can be larger."
+        words = (
+            f"{_shares(people)} of the people have {most} rows or more. How many more is unknown, so rows left out and"
         )
+        words = f"{words} errors are lower limits, and the best number can be larger"
+        return f"{words}. Publish a pilot with a larger most."
 
     def _gate(self) -> Iterator[str]:
-        """Yield a gate for the best bound of the total."""
-        best, spec = self.found.best_of_total, self.found.plan.bundle.policy.spec
+        """Yield the limit of a gate for the best bound of the total."""
+        best, bundle = self.found.best_of_total, self.found.plan.bundle
         if best is None:
             return
         truncated = next(each.truncation.truncated for each in self.found.bounds if each.truncation.rows == best.rows)
-        epsilon = spec.privacy.epsilon * GATE_SHARE
-        limit = gate_limit(truncated.high, float(epsilon))
-        part = f"share: {stated_number(GATE_SHARE)}" if spec.by_shares else f"epsilon: {stated_number(epsilon)}"
-        gate = f"{{measure: {TRUNCATED_PEOPLE.name}, at_most: {limit}, charge: {{{part}}}}}"
-        passes = "it passes with probability 90 % or more while the people stay as they are"
-        yield f"A gate for rows: {best.rows} ({passes}): {gate}"
+        stated, gate = stated_gate(bundle), recommended_gate(bundle)
+        passes = "passes with probability 90 % or more while the people stay as they are"
+        if stated is not None and stated.charge is not None:
+            limit = gate_limit(truncated.high, stated.charge.epsilon)
+            yield f"With rows: {best.rows} the policy's gate {stated.measure} {passes} if it states at_most: {limit}."
+        elif gate is not None:
+            limit = gate_limit(truncated.high, gate.epsilon)
+            yield f"A gate for rows: {best.rows} (it {passes}): {gate.line(limit)}"
 
     def _basis(self) -> str:
         source = f"published numbers of release {self.found.source.release}"
         return f"Basis: {source}, verified here. No confidential data are read, and nothing is charged."
 
+    def _confidence(self) -> str:
+        limits = "all limits hold together with probability 95 %"
+        return f"{limits}; those of errors if no person has more than {self.found.source.most} rows"
+
     def _estimands(self) -> Iterator[str]:
         source = self.found.source
         yield (
-            f"people with more rows: share of all {whole(round(source.people))} people (estimated) that the release"
-            f" counts. A row counts if its {source.column} is valid"
+            f"people with more rows: share of all {_error_text(self.found.people)} people that the release counts. A"
+            f" row counts if its {source.column} is valid"
         )
         yield f"rows left out: share of the first {source.most} rows of all people"
         if self._has_errors:
@@ -124,9 +134,9 @@ class RowBoundsReport:
         source, bounds = self.found.source, self.found.bounds
         best = {"total": self.found.best_of_total, "cell": self.found.best_of_cells}
         return {
-            "outcome": "unknown" if self.found.best_of_total is None else "suggested",
+            "outcome": "suggested" if any(best.values()) else "unknown",
             "release": source.release, "population": source.population, "column": source.column, "most": source.most,
-            "rows": self.found.plan.bundle.contract.unit.rows, "people": source.people,
+            "rows": self.found.plan.bundle.contract.unit.rows, "people": asdict(self.found.people),
             "people_with_most_or_more": asdict(self.found.at_most),
             "best": {name: None if each is None else asdict(each) for name, each in best.items()},
             "bounds": [asdict(each.truncation) | {"total": _numbers(each.total), "cell": _numbers(each.cell)}
@@ -143,18 +153,18 @@ def _possible(best: BestBound, last: int) -> str:
     return f"{best.low} to {best.high}{' or more' if best.high == last else ''}"
 
 
-def _row(each: JudgedBound) -> list[str | int | float | None]:
+def _row(each: JudgedBound) -> list[str | int | None]:
     found = each.truncation
     return [found.rows, _shares(found.people), _shares(found.row_share), *_error(each.total), *_error(each.cell)]
 
 
-def _error(found: BoundError | None) -> tuple[float | None, str | None]:
-    return (None, None) if found is None else (found.noise, _error_text(found.whole))
+def _error(found: BoundError | None) -> tuple[str | None, str | None]:
+    return (None, None) if found is None else (_number(found.noise, Rounding.NEAREST), _error_text(found.whole))
 
 
 def _shares(found: EstimateWithLimits) -> str:
     low, high = decimal(100 * found.low, 3, Rounding.DOWN), decimal(100 * found.high, 3, Rounding.UP)
-    return f"{rounded(100 * found.value, 3)} % ({low} to {high})"
+    return f"{rounded(round(100 * found.value, LEAST_DIGITS), 3)} % ({low} to {high})"
 
 
 def _error_text(found: EstimateWithLimits) -> str:

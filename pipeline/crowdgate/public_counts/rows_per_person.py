@@ -65,16 +65,20 @@ class RowsPerPerson:
         """The numbers of rows, from 0 to `most`."""
         return np.arange(self.most + 1, dtype=np.float64)
 
-    @property
-    def people(self) -> float:
-        """The estimated number of people."""
-        return float(self.counts.estimates.sum())
+    def people(self, bounds: int) -> EstimateWithLimits:
+        """Return the number of people, in an answer for so many bounds."""
+        return self._number(np.ones_like(self.numbers), self._width(bounds))
 
     def truncations(self, bounds: Sequence[int]) -> list[Truncation]:
         """Return what each of these bounds, from 1 to `most` - 1, leaves out. All intervals of the answer hold together
         with probability 1 - MISS, by Bonferroni's inequality."""
-        width = float(self.counts.width(MISS / (PER_BOUND * len(bounds))))
+        width = self._width(len(bounds))
         return [self._truncation(rows, width) for rows in bounds]
+
+    def _width(self, bounds: int) -> float:
+        """Return half of the width of all intervals of an answer for so many bounds, in standard errors: those of each
+        bound, and that of the number of people."""
+        return float(self.counts.width(MISS / (PER_BOUND * bounds + 1)))
 
     def _truncation(self, rows: int, width: float) -> Truncation:
         beyond = np.maximum(self.numbers - rows, 0)
@@ -121,7 +125,9 @@ def read_rows_per_person(folder: Path) -> RowsPerPerson:
     found = [
         RowsPerPerson(said.release.id, said.contract.population, rules[each.attribute].column, most, each)
         for each in run.kind.one_way_counts(said, run.contents)
-        if each.attribute in rules and 1 < (most := rules[each.attribute].most or 0) <= MOST_ROWS_EACH
+        if each.attribute in rules
+        and 1 < (most := rules[each.attribute].most or 0) <= MOST_ROWS_EACH
+        and len(each.estimates) == most + 1
     ]
     if not found:
         raise ConfigurationError(_problem(folder, said.mechanism.kind, [*rules]))

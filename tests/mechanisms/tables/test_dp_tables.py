@@ -19,8 +19,9 @@ from crowdgate.kinds.tables.plan import TablesPlan
 from crowdgate.kinds.tables.release import parameters
 from crowdgate.mechanisms.tables import counting as dp_counting
 from crowdgate.mechanisms.tables import workload
+from crowdgate.mechanisms.tables.consistency import consistent_tables
 from crowdgate.mechanisms.tables.counting import answer, cover
-from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, plan_dp_tables
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, plan_dp_tables, total_error
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, LinearQuery, Mean, Quantiles, Sum, all_ways
 from crowdgate.mechanisms.tables.workload_lines import plan_tables
@@ -297,6 +298,41 @@ def test_the_plan_tells_errors_and_cells_before_any_data_is_read() -> None:
     assert all(0.95 <= e.coverage <= 1 and e.error > 0 for e in found)
     assert all(e.consistent_error is not None and e.consistent_error < e.error for e in found[:3])
     assert [e.consistent_error for e in found[3:]] == [None] * 3
+
+
+TOWN = ContingencyTable({"town": "grouped"})
+PAIR = ContingencyTable({"town": "exact", "sex": "exact"})
+
+
+@pytest.mark.parametrize(
+    ("items", "beta", "split"),
+    [
+        ((SMALL[1], TOWN), 1, "least-variance"), ((SMALL[1], TOWN), HALF, "least-variance"),
+        ((SMALL[1], TOWN, PAIR), 1, "least-variance"), (SMALL, 1, "least-variance"),
+        ((SMALL[1], PAIR), 1, "residuals"),
+    ],
+)  # fmt: skip
+def test_the_error_of_the_total_is_that_of_the_published_estimates(
+    items: Sequence[Item], beta: int | Fraction, split: str
+) -> None:
+    """Estimates are linear: the response of the total to each noisy number gives its variance."""
+    noise = "gaussian" if split == "residuals" else "laplace"
+    mechanism = plan(items, "1", noise=noise, beta=Fraction(beta), split=split)
+    counts = [at for at, linear in enumerate(mechanism.queries) if linear.grid is None]
+    axes = [mechanism.queries[at].levels for at in counts]
+    own = mechanism.vectors if mechanism.residuals else [mechanism.queries[at] for at in counts]
+    laws = mechanism.laws if mechanism.residuals else [mechanism.laws[at] for at in counts]
+    variance = 0.0
+    for at, (linear, law) in enumerate(zip(own, laws, strict=True)):
+        for cell in range(linear.query.cells):
+            noisy = [np.zeros(tuple(map(len, each.levels.values())), dtype=np.int64) for each in own]
+            noisy[at].flat[cell] = 1
+            if mechanism.residual_noise is not None:
+                (first, *_) = mechanism.residual_noise.estimates(noisy)
+            else:
+                (first, *_) = consistent_tables(axes, noisy, [each.variance for each in laws]).tables
+            variance += law.variance * float(first.sum()) ** 2
+    assert total_error(mechanism) == pytest.approx(math.sqrt(variance) / float(beta), rel=1e-5)
 
 
 def test_the_manifest_says_what_the_noise_spent_and_that_nothing_is_invariant() -> None:

@@ -47,7 +47,7 @@ def one_way_counts(said: TablesManifest, held: PublishedTables) -> Iterator[OneW
             ((name, level),) = axes.items()
             if found.is_finite and len(level) > 1:
                 spread = partial(covariance, plan, axes)
-                yield OneWayCounts(name, tuple(level.labels), found.unbiased, spread, half)
+                yield OneWayCounts(name, found.unbiased, spread, half)
 
 
 def covariance(plan: CountsPlan, axes: Axes) -> Floats:

@@ -16,7 +16,7 @@ from crowdgate.kind.listing import Listing, ListingColumn
 from crowdgate.kinds.tables.gate_chances import pass_probabilities
 from crowdgate.mechanisms.tables.accuracy import Z95, ExpectedNoise
 from crowdgate.mechanisms.tables.consistency import refines
-from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, margin_noise
+from crowdgate.mechanisms.tables.dp_tables import DpTables, expected_noise, margin_noise, total_error
 from crowdgate.mechanisms.tables.spec import DpTablesSpec
 from crowdgate.mechanisms.tables.workload import ContingencyTable
 from crowdgate.number_text import LEAST, Value
@@ -169,7 +169,9 @@ def _errors(mechanism: DpTables, rows: Sequence[ExpectedNoise], prior: Prior) ->
     """Return the function from a table's axes to the expected errors of its cells: the least noise of a query that has
     the table as a margin, and sampling. For a query's own axes this is the noise after consistency; for sums of its
     cells, that of independent noise, which consistency does not enlarge."""
-    noise = _noise_of_counts(mechanism, rows)
+    noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
+    if mechanism.residuals:
+        noise += zip([each.levels for each in mechanism.residuals], margin_noise(mechanism), strict=True)
 
     def of_table(axes: Axes) -> CellErrors | None:
         found = [error for levels, row in noise for error in _margin_error(axes, levels, row)]
@@ -189,20 +191,10 @@ def count_errors(mechanism: DpTables) -> CountErrors | None:
     rows, workload = expected_noise(mechanism), mechanism.workload
     answers = zip(workload.items, workload.answers, strict=True)
     counted = [rows[own[0]] for item, own in answers if isinstance(item, ContingencyTable)]
-    margins = _noise_of_counts(mechanism, rows)
     if not counted:
         return None
-    total = min(error for levels, row in margins for error in _margin_error({}, levels, row))
     tables = ((row.cells, row.error if row.consistent_error is None else row.consistent_error) for row in counted)
-    return CountErrors(total, tuple(each for each in tables if each[0] > 1))
-
-
-def _noise_of_counts(mechanism: DpTables, rows: Sequence[ExpectedNoise]) -> list[tuple[Axes, ExpectedNoise]]:
-    """Return the levels and the noise of each query that counts, and of the margins of residuals."""
-    noise = [(linear.levels, row) for linear, row in zip(mechanism.queries, rows, strict=True) if linear.grid is None]
-    if mechanism.residuals:
-        noise += zip([each.levels for each in mechanism.residuals], margin_noise(mechanism), strict=True)
-    return noise
+    return CountErrors(total_error(mechanism), tuple(each for each in tables if each[0] > 1))
 
 
 def _margin_error(axes: Axes, levels: Axes, row: ExpectedNoise) -> Iterator[float]:

@@ -7,6 +7,7 @@ exactly. Sampling first, if any, amplifies once for all outputs computed from th
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -28,10 +29,13 @@ if TYPE_CHECKING:
     from crowdgate.contracts.contract import Contract
     from crowdgate.errors import Finding
     from crowdgate.guarantee import Part
+    from crowdgate.hierarchy import Level
     from crowdgate.mechanisms.tables.accuracy import ExpectedNoise
     from crowdgate.mechanisms.tables.residuals import ResidualNoise
 
 JOINT = "joint"
+NEARLY_UNKNOWN = 1e13
+"""The variance of a number that tells next to nothing beside others, in multiples of their largest variance."""
 Division = Split | Literal["least-error", "residuals", "automatic"]
 """The division of the noise budget among tables."""
 
@@ -260,6 +264,21 @@ def expected_noise(mechanism: DpTables) -> list[ExpectedNoise]:
     consistent = {i: float(np.sqrt(np.mean(variance))) for i, variance in zip(counts, after, strict=True)}
     pairs = enumerate(zip(mechanism.queries, mechanism.laws, strict=True))
     return [_query_noise(linear, law, mechanism.budget.beta, consistent.get(i)) for i, (linear, law) in pairs]
+
+
+def total_error(mechanism: DpTables) -> float:
+    """Return the expected standard error of the total of the published counts, scaled to the full table by 1/beta. It
+    rests on all tables of counts, so it is smaller than that of the sum of one table's cells as drawn."""
+    counts = [at for at, linear in enumerate(mechanism.queries) if linear.grid is None]
+    axes: list[Mapping[str, Level]] = [*(mechanism.queries[at].levels for at in counts), {}]
+    if mechanism.residual_noise is not None:
+        after = replace(mechanism.residual_noise, tables=axes).after
+    else:
+        from crowdgate.mechanisms.tables.consistency import variances_after
+
+        drawn = [mechanism.laws[at].variance for at in counts]
+        after, _ = variances_after(axes, [*drawn, NEARLY_UNKNOWN * max(drawn)])
+    return math.sqrt(after[-1].item()) / float(mechanism.beta)
 
 
 def margin_noise(mechanism: DpTables) -> list[ExpectedNoise]:

@@ -20,13 +20,13 @@ from crowdgate.gate import GateReach, Outcome, gate_text, is_waived
 from crowdgate.kind.kind import Allowance
 from crowdgate.measures import BetterSide, MeasureClass
 from crowdgate.measures.guarantees import DEFAULT_WEIGHT, stated_weight
-from crowdgate.measures.ingestion import TRUNCATED_PEOPLE
 from crowdgate.measures.tables import SMALLEST_TRUSTED_CELL
 from crowdgate.number_text import bound_number, stated_number
 from crowdgate.planning.budget_left import releases_in_budget
 from crowdgate.planning.budget_values import charged_epsilon
 from crowdgate.planning.bundle import kind_of
 from crowdgate.planning.charges import hardly_fails_warning, hardly_passes_warning
+from crowdgate.planning.truncation_gate import recommended_gate
 from crowdgate.policy.policy import CONTEXT
 from crowdgate.releases.enforcement import WORDS, is_dry_run
 from crowdgate.review.lint.contract_doubts import DOUBTS, ContractText, Doubt
@@ -46,10 +46,6 @@ MOST_EPSILON = 3
 HALF = Fraction(1, 2)
 OTHER_POLICY, ALL_PLACES = {"policy", "working_copy"}, {"to", "input", "ledger"}
 """Settings of a deployment's run that lead to another policy, and those that lead to other data and other places."""
-SMALL_PART = Fraction(1, 20)
-"""The part of a policy's epsilon that a recommended gate costs, and the part of the people that it must tell apart."""
-NOISE_SCALES = 3
-"""The multiple of its scale that Laplace noise exceeds with probability 0.05."""
 LONG = 366
 """The longest waiver, in days, without a warning: a waiver postpones a decision and does not make one."""
 
@@ -530,18 +526,12 @@ def _printed_small_numbers(judged: ReviewedPolicy) -> Iterator[Objection]:
 
 def _uncounted_truncation(judged: ReviewedPolicy) -> Iterator[Objection]:
     """Yield an objection to rows that the bound on rows per person leaves out, if no gate counts the people who have
-    more, and such a gate could tell a small part of the people from none. A sample can't have such a gate."""
-    contract, spec = judged.plan.bundle.contract, judged.plan.bundle.policy.spec
-    measured = any(measure.name == TRUNCATED_PEOPLE.name for _, measure in judged.plan.gates)
-    if contract.unit.person is None or contract.is_of_persons or contract.sample is not None or measured:
+    more, and such a gate is recommended."""
+    gate = recommended_gate(judged.plan.bundle)
+    if gate is None:
         return
-    rows, epsilon = contract.unit.rows, spec.privacy.epsilon * SMALL_PART
-    if NOISE_SCALES / epsilon > judged.plan.bundle.budget.spec.people * SMALL_PART:
-        return
-    part = f"share: {stated_number(SMALL_PART)}" if spec.by_shares else f"epsilon: {stated_number(epsilon)}"
-    words = f"rows of a person beyond {rows} are left out, and no gate counts these people. Add {{measure:"
-    gate = f"{TRUNCATED_PEOPLE.name}, at_most: N, charge: {{{part}}}}}, with N the most people that you accept"
-    yield *_policy(judged, "gates"), f"{words} {gate}"
+    words = f"rows of a person beyond {judged.plan.bundle.contract.unit.rows} are left out, and no gate counts these"
+    yield *_policy(judged, "gates"), f"{words} people. Add {gate.line('N')}, with N the most people that you accept"
 
 
 RULES: dict[str, Rule] = {
