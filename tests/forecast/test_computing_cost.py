@@ -55,12 +55,12 @@ def test_the_plan_for_ten_billion_rows_is_that_of_the_page(workshop: Workshop) -
     """The figures of pipeline/internals/count-at-scale.md: 12 columns, 432,000 classes, 50 workers."""
     counted = CountedViews(12, (432_000,))
     _, reading, adding = (step.seconds for step in counting_steps(counted, 10**10, 50))
-    assert reading == pytest.approx(36, abs=1)
-    assert adding == pytest.approx(1.3, abs=0.1)
-    assert simulated(counted, 10**10, 50) == pytest.approx(37.2, abs=0.2)
+    assert reading == pytest.approx(18, abs=1)
+    assert adding == pytest.approx(0.6, abs=0.05)
+    assert simulated(counted, 10**10, 50) == pytest.approx(18.6, abs=0.1)
     cost = computing_cost(plan_policy(workshop.policy), 10**10, 50)
     assert cost.bottleneck.name == "protect, judge and write"
-    assert cost.bottleneck.seconds == pytest.approx(700)
+    assert cost.bottleneck.seconds == pytest.approx(460)
 
 
 def test_more_workers_read_in_less_time_and_never_need_more_memory(workshop: Workshop) -> None:

@@ -46,10 +46,10 @@ class UnitCosts:
 MEASURED = "2026-11-30 (x86_64, 2 cores, Python 3.11.7)"
 UNITS = UnitCosts(
     start=0.5,
-    cell=1.5e-8,
-    view=2.7e-9,
-    addition=1.5e-7,
-    sampled_row=7e-8,
+    cell=7.5e-9,
+    view=2.4e-9,
+    addition=7.2e-8,
+    sampled_row=4.6e-8,
     noisy_cell=7.7e-6,
     stored_cell=0.82,
     sent_combination=9,
