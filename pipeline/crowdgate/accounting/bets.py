@@ -117,9 +117,7 @@ def improvement_limits(
         return _log_capital(gains, on_largest=on_largest) >= least
 
     lower = _last(_by_half(lambda c: refuted(_above(a, b, p, c) / most), rises=False), 1.0, -_FARTHEST)
-    upper = _last(
-        _by_half(lambda c: refuted(_below(a, b, p, c, greatest)), rises=True), -_FARTHEST, 1.0 - _NEAR_ENOUGH
-    )
+    upper = _last(_by_half(lambda c: refuted(_below(a, b, p, c, greatest)), rises=True), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 
