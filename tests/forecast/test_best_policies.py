@@ -14,7 +14,7 @@ import pytest
 
 from crowdgate.api import read_release
 from crowdgate.forecast import best_policies as searching
-from crowdgate.forecast.best_policies import best_policies
+from crowdgate.forecast.best_policies import BestPolicies, best_policies
 from crowdgate.forecast.needs import needs_of
 from crowdgate.forecast.outlook import Outlook, outlook
 from crowdgate.kind.forecast import Axes
@@ -158,8 +158,16 @@ def best(copy: Workshop, capsys: pytest.CaptureFixture[str], *more: object) -> d
 
 @pytest.mark.thorough
 def test_written_policies_pass_the_check_and_nothing_is_overwritten(
-    copy: Workshop, capsys: pytest.CaptureFixture[str]
+    copy: Workshop, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The second command would find the same policies: it is given those of the first."""
+    answers: list[BestPolicies] = []
+
+    def once(found: Outlook) -> BestPolicies:
+        answers.append(answers[0] if answers else best_policies(found))
+        return answers[-1]
+
+    monkeypatch.setattr("crowdgate.forecast.best_policies.best_policies", once)
     said = best(copy, capsys, "--from", copy.data, "--write")
     files = [Path(each) for each in said["files"]]  # type: ignore[attr-defined]
     assert len(files) == len(said["policies"]) > 3  # type: ignore[arg-type]
@@ -167,6 +175,7 @@ def test_written_policies_pass_the_check_and_nothing_is_overwritten(
     before = files[0].read_bytes()
     assert crowdgate("plan", copy.policy, "--best", "--from", copy.data, "--write") == 1
     assert files[0].read_bytes() == before
+    assert len(answers) == 2
     for path in files:
         assert crowdgate("diff", copy.policy, path, "--json") in (0, 3)
 

@@ -431,7 +431,6 @@ def attempts(url: str, worker: int, each: int, cap: int, results: "multiprocessi
 @pytest.mark.parametrize(
     ("processes", "each"),
     [
-        pytest.param(4, 50, id="200"),
         pytest.param(4, 250, marks=pytest.mark.thorough, id="1,000"),
         pytest.param(8, 1250, marks=pytest.mark.soak, id="10,000"),
     ],

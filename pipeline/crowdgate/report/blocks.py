@@ -4,6 +4,7 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from crowdgate.kind.band import Band
 from crowdgate.kind.listing import Listing
@@ -15,6 +16,7 @@ from crowdgate.report.band import band_html, band_markdown
 from crowdgate.report.pictures import draw_picture, picture_table
 from crowdgate.report.rule_table import rules_html
 from crowdgate.report.svg import SvgPicture
+from crowdgate.system.extras import PAGE, need
 
 _BEGINS_A_LIST = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$))|(?=[-+=]+(?:\s|$)))")
 
@@ -78,12 +80,23 @@ def _heading(section: Section) -> PageBlock:
 
 def _picture(picture: Picture, level: str) -> Iterator[PageBlock]:
     yield PageBlock(f"{level} {paragraph_text(picture.title)}")
-    yield PageBlock(draw=lambda: draw_picture(picture))
+    yield PageBlock(draw=lambda: _drawn(picture))
     limits = "; ".join(each.name for each in picture.limits)
     yield from (
         PageBlock(markdown_paragraph(each)) for each in (picture.note, f"Marked: {limits}." if limits else "") if each
     )
     yield PageBlock(markdown_table(picture_table(picture)), folded=True)
+
+
+def _drawn(picture: Picture) -> SvgPicture:
+    """Return a picture as SVG. An index has pages of many runs, and half of their pictures are alike."""
+    need(PAGE, "--page")
+    return _last_drawn(picture)
+
+
+@lru_cache(maxsize=64)
+def _last_drawn(picture: Picture) -> SvgPicture:
+    return draw_picture(picture)
 
 
 def _listing(listing: Listing, level: str) -> Iterator[PageBlock]:

@@ -142,7 +142,7 @@ class SpreadLaw:
         return most * _first(lambda part: self._probability(-most * part / wide) <= OUTSIDE)
 
     def _probability(self, scores: Floats) -> float:
-        return float(self.weights @ np.array([erfc(-score / sqrt(2)) / 2 for score in scores.tolist()]))
+        return float(self.weights @ (np.fromiter(map(erfc, (scores / -sqrt(2)).tolist()), float, len(scores)) / 2))
 
 
 def spread_law(beyond: Sequence[float], least: float) -> SpreadLaw:

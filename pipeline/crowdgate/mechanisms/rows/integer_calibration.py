@@ -84,7 +84,7 @@ class _Block:
         move = _clipped(slope // self.curvature, -high, high) * self.represented
         self.multiplier[:] += move
         raw -= move[self.cells]
-        return bool(move.any())
+        return bool(np.count_nonzero(move))  # faster than `any` of a short array
 
 
 def _clipped(numbers: Integers, low: int, high: int) -> Integers:
