@@ -140,6 +140,7 @@ def test_listing_commands_imports_no_command() -> None:
         "cli.terminal",
         "system",
         "system.core_dumps",
+        "system.garbage_collection",
         "errors",
         "system.lazy_exports",
         "system.regular_files",
