@@ -1,5 +1,6 @@
 """Coverage of limits from bets, for any distribution: by enumeration of all outcomes of small distributions."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -244,3 +245,11 @@ def test_people_about_whom_nobody_is_wrong_leave_some_doubt() -> None:
     """Among 1,000 people about whom both are wrong, some twenty may still be guessed by one of them."""
     low, high = people_improvement_limits(PairedGuesses(0.0, 0.0, 1000.0), 0.05)
     assert -0.02 < low < 0 < high < 0.02
+
+
+@pytest.mark.parametrize(("guesses", "alpha"), [((38, 38, 29), 0.01), ((30, 30, 21), 0.025), ((21, 21, 16), 0.1)])
+def test_people_whose_numbers_do_not_refute_far_improvements_have_no_lower_limit(
+    guesses: tuple[float, float, float], alpha: float
+) -> None:
+    """An improvement of -1 is refuted here, and one far below it is not: one answer does not hold for all below."""
+    assert people_improvement_limits(SeparateGuesses(*guesses), alpha)[0] == -math.inf

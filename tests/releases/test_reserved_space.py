@@ -16,7 +16,7 @@ from crowdgate.kind.run import Request, Result
 from crowdgate.kind.run import Run as PlannedRun
 from crowdgate.ledger.key import draw_key
 from crowdgate.ledger.ledger import open_ledger
-from crowdgate.publish import publisher, reserved_space
+from crowdgate.publish import live_files, publisher, reserved_space
 from crowdgate.publish.destination_claims import claim_file
 from crowdgate.publish.file_names import STAGING
 from crowdgate.publish.reserved_space import SPACE, SpacedFile
@@ -209,3 +209,18 @@ def test_a_file_that_cant_grow_takes_reserved_space(tmp_path: Path) -> None:
         signal.signal(signal.SIGXFSZ, handler)
     assert (tmp_path / "f").read_bytes() == bytes(range(256)) * 20
     assert len(grown) == 3
+
+
+def test_reserved_space_is_given_up_where_no_thread_can_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / STAGING).mkdir()
+    monkeypatch.setattr(reserved_space, "_AT_ONCE", 4096)
+    reserved_space.reserve_space(tmp_path, ID, "owner", MEGABYTE)
+    handle = live_files._HANDLES[reserved_space.space_file(tmp_path, ID, "owner")]
+
+    def no_thread(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", no_thread)
+    reserved_space.free_space(tmp_path, ID, "owner")
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(handle)

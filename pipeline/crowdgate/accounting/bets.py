@@ -164,8 +164,9 @@ def people_improvement_limits(people: PairedGuesses | SeparateGuesses, alpha: Nu
         gains = sign * values
         return _log_capital(gains / max(1.0, -float(gains.min()) * (1 + 2 * _ROUNDED)), times) >= least
 
-    lower = _last(_by_half(lambda c: refuted(c, 1.0), rises=False), 1.0, -_FARTHEST)
-    upper = _last(_by_half(lambda c: refuted(c, -1.0), rises=True), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+    # not by half: for separate guesses -1 can be refuted while a number far below it is not
+    lower = _last(lambda c: refuted(c, 1.0), 1.0, -_FARTHEST)
+    upper = _last(lambda c: refuted(c, -1.0), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 

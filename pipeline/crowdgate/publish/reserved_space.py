@@ -94,8 +94,15 @@ def free_space(root: Path, release_id: str, owner: str) -> None:
     shrinking(root, release_id, owner)(_AT_ONCE)
     with suppress(OSError):
         path.unlink()  # its blocks are free once its last handle is closed
-    with suppress(RuntimeError):
-        let_go(path, lambda handle: Thread(target=os.close, args=(handle,)).start())
+    with suppress(OSError):
+        let_go(path, _close_meanwhile)
+
+
+def _close_meanwhile(handle: int) -> None:
+    try:
+        Thread(target=os.close, args=(handle,)).start()
+    except RuntimeError:  # the system has no thread left
+        os.close(handle)
 
 
 def sweep_space(staging: Path, owner: str) -> None:

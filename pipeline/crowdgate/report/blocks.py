@@ -11,6 +11,7 @@ from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Picture
 from crowdgate.kind.rule_row import in_order, rules_listing
 from crowdgate.kind.section import Paragraph, Section
+from crowdgate.number_text import current_mark
 from crowdgate.report import paragraph_text, safe_cell
 from crowdgate.report.band import band_html, band_markdown
 from crowdgate.report.pictures import draw_picture, picture_table
@@ -91,11 +92,12 @@ def _picture(picture: Picture, level: str) -> Iterator[PageBlock]:
 def _drawn(picture: Picture) -> SvgPicture:
     """Return a picture as SVG. An index has pages of many runs, and half of their pictures are alike."""
     need(PAGE, "--page")
-    return _last_drawn(picture)
+    return _last_drawn(picture, (current_mark(), repr(picture)))
 
 
 @lru_cache(maxsize=64)
-def _last_drawn(picture: Picture) -> SvgPicture:
+def _last_drawn(picture: Picture, texts: tuple[str, str]) -> SvgPicture:
+    del texts  # they differ where equal numbers are written differently: with another decimal mark, or 1 and 1.0
     return draw_picture(picture)
 
 

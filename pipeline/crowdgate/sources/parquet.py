@@ -25,7 +25,7 @@ from crowdgate.system.arrow_memory import system_memory_pool
 SMALL_FILE = 1 << 20
 """The bytes of a file that is read at once."""
 SMALL_FOOTER = 1 << 12
-"""The bytes of a footer whose objects take 40 KB and less."""
+"""The bytes of a footer whose objects take 100 KB and less."""
 LARGE_FOOTER = 1 << 20
 """The bytes of a footer whose objects take 10 MB and more."""
 
