@@ -1,4 +1,4 @@
-"""What a contract may state of its table's place: the settings of a server, by the source that reads it."""
+"""Rules for the place of a contract's table: the settings of a server, by the source that reads it."""
 
 import re
 from collections.abc import Mapping
