@@ -28,7 +28,7 @@ from crowdgate.contracts.contract import Attribute, Contract, PrivacyUnit, Role
 from crowdgate.domain import numbers
 from crowdgate.guarantee import Part
 from crowdgate.hierarchy import by_width, hierarchy
-from crowdgate.histogram import Column, Records, scan
+from crowdgate.histogram import Column, Histogram, Records, scan
 from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
 from crowdgate.mechanisms.tables.columns import MEAN_PARTS
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
@@ -158,17 +158,24 @@ def measured(shape: Shape, seed: int, draws: int) -> Found:
     """Return the errors in some releases of one table."""
     mechanism, found = planned(shape), Found()
     counted = scan([people(shape, seed)], mechanism.views)
-    random = np.random.default_rng(seed + 1)
+    for _, answer, own, true in releases(mechanism, counted, draws, seed + 1):
+        for stratum, stated, off in _parts(answer, true, mechanism.laws[own[-1]].variance, found):
+            found.strata.setdefault((_kind(answer), stratum), Sums()).add(stated, off)
+    return found
+
+
+def releases(
+    mechanism: DpTables, counted: Mapping[str, Histogram], draws: int, seed: int
+) -> Iterator[tuple[int, TableAnswer | QuantileAnswer, Sequence[int], Any]]:
+    """Yield the answers of so many releases: the release's number, the answer, the places of its queries, and what it
+    says without noise."""
+    random = np.random.default_rng(seed)
     exact, source = mechanism.true_answers(counted), numpy_noise(random)
-    coins = None if shape.rate == 1 else lambda sizes: random.binomial(sizes, float(shape.rate))
-    for _ in range(draws):
+    coins = None if mechanism.beta == 1 else lambda sizes: random.binomial(sizes, float(mechanism.beta))
+    for draw in range(draws):
         noisy = mechanism.protect(counted, coins, source)
         for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
-            true = truth(mechanism, answer, own, exact)
-            spread = mechanism.laws[own[-1]].variance
-            for stratum, stated, off in _parts(answer, true, spread, found):
-                found.strata.setdefault((_kind(answer), stratum), Sums()).add(stated, off)
-    return found
+            yield draw, answer, own, truth(mechanism, answer, own, exact)
 
 
 def _kind(answer: TableAnswer | QuantileAnswer) -> str:

@@ -21,13 +21,12 @@ from crowdgate.arrays import Bools, Floats, Integers
 from crowdgate.contracts.contract import Contract
 from crowdgate.guarantee import Part
 from crowdgate.histogram import Histogram
-from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer, consistent_answers
+from crowdgate.mechanisms.tables.answers import QuantileAnswer, TableAnswer
 from crowdgate.mechanisms.tables.dp_tables import DpTables, plan_dp_tables
 from crowdgate.mechanisms.tables.workload import ContingencyTable, Item, Mean
 from tests.benchmarks import workload_tables as tables
-from tests.benchmarks.coverage import numpy_noise
 from tests.benchmarks.options import parse
-from tests.benchmarks.stated_errors import RELATIVE, STRATA, truth
+from tests.benchmarks.stated_errors import RELATIVE, STRATA, releases
 
 RATE = Fraction(1, 4)
 """The rate of samples."""
@@ -84,15 +83,9 @@ def measure(
     title: str, mechanism: DpTables, counted: Mapping[str, Histogram], draws: int, seed: int, found: Found
 ) -> None:
     """Add the errors of some releases of one workload."""
-    random = np.random.default_rng(seed)
-    exact, source = mechanism.true_answers(counted), numpy_noise(random)
-    coins = None if mechanism.beta == 1 else lambda sizes: random.binomial(sizes, float(mechanism.beta))
-    for draw in range(draws):
-        noisy = mechanism.protect(counted, coins, source)
-        for answer, own in zip(consistent_answers(mechanism, noisy, RELATIVE), mechanism.workload.answers, strict=True):
-            true = truth(mechanism, answer, own, exact)
-            for stratum, stated, off in _parts(title, mechanism, answer, own, true, found):
-                found.add(f"{title}: {stratum}", draw, stated, off)
+    for draw, answer, own, true in releases(mechanism, counted, draws, seed):
+        for stratum, stated, off in _parts(title, mechanism, answer, own, true, found):
+            found.add(f"{title}: {stratum}", draw, stated, off)
 
 
 def _parts(

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from crowdgate.anonymity.kl import index
 from crowdgate.anonymity.kl.entry import KlEntry, digest_of, signed_entry
+from crowdgate.interval import Interval
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
-from crowdgate.risk.kl_sums import Interval, consistent
+from crowdgate.risk.kl_sums import consistent
 from crowdgate.signing.keys import SigningKey
 
 TODAY = date(2030, 1, 2)

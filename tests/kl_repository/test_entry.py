@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from crowdgate.anonymity.kl import entry as entries_of
 from crowdgate.anonymity.kl.entry import PAYLOAD_TYPE, read_entry, signed_entry
 from crowdgate.errors import VerificationFailed
+from crowdgate.interval import Interval
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
-from crowdgate.risk.kl_sums import CellSums, Interval, SumGrid, consistent, noisy_figures, rows_interval
+from crowdgate.risk.kl_sums import CellSums, SumGrid, consistent, noisy_figures, rows_interval
 from crowdgate.signing.canonical import canonical
 from crowdgate.signing.dsse import seal
 from tests.examples import examples

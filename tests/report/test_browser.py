@@ -116,7 +116,7 @@ def look(browser: Any, file: Path) -> Looked:
         page.set_viewport_size({"width": width, "height": 800})
         found.wider[width], found.facts[width] = page.evaluate(WIDER), page.evaluate(FACTS)
         found.cut += page.evaluate(CUT)
-    page.screenshot(path=file.with_suffix(".png"))
+    page.screenshot(path=file.with_suffix(".png"), full_page=True)
     violations = Axe().run(page).response["violations"]
     found.violations = [each["id"] for each in violations]
     found.stops, found.tabs = page.evaluate(STOPS), list(_tabs(page))

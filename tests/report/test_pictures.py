@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from crowdgate.kind.picture import Limit, Picture, PicturePoint, Series, SeriesStyle, curve
 from crowdgate.kind.section import Section, table_section
-from crowdgate.number_text import decimal_mark
 from crowdgate.report import pictures
-from crowdgate.report.blocks import PageBlock, page_blocks
+from crowdgate.report.blocks import PageBlock
 from crowdgate.report.chart import figure_of
 from crowdgate.report.html import as_html
 from crowdgate.report.pictures import alt, draw_picture, picture_table
@@ -180,15 +179,3 @@ def test_logarithmic_axes_hold_no_formula(monkeypatch: pytest.MonkeyPatch) -> No
     points = (PicturePoint(1e-9, 1e-4), PicturePoint(1e-3, 0.9), PicturePoint(1e3, -5.0))
     svg = draw_picture(Picture("p", "T", "x", "y", (Series("a", points),), (), "log", "log")).svg
     assert {"10⁻⁹", "10³", "10⁰", "0"} <= set(re.findall(r">([^<>]+)</text>", svg))
-
-
-def test_a_picture_drawn_before_has_the_decimal_mark_of_its_page_and_its_own_numbers() -> None:
-    def page(value: float) -> str:
-        drawn = picture(PicturePoint(1.0, value), format="g")
-        return as_html("T", page_blocks("T", [Section(pictures=lambda: [drawn])]))
-
-    assert "measured: 2.5." in page(2.5)
-    with decimal_mark(","):
-        assert "measured: 2,5." in page(2.5)
-    assert "measured: 1234567." in page(1234567)
-    assert "measured: 1.23457e+06." in page(1234567.0)

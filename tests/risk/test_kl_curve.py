@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from crowdgate.arrays import Integers
+from crowdgate.interval import Interval
 from crowdgate.noise import laplace_quantile
 from crowdgate.risk import kl_curve, kl_sums
 from crowdgate.risk.bins import Bins
@@ -23,7 +24,7 @@ from crowdgate.risk.drawn_groups import expected_singletons
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_bounds import CurvePoint, FigureLimits, PublishedLimits, unique_share_bounds
 from crowdgate.risk.kl_curve import RATES, SUMS_ALPHA, SUMS_SHARE, CurveGrid, curve_of_cells, noisy_curve
-from crowdgate.risk.kl_sums import Interval, SumGrid, noisy_figures, noisy_sums
+from crowdgate.risk.kl_sums import SumGrid, noisy_figures, noisy_sums
 
 
 def cells(table: tuple[int, ...]) -> list[tuple[int, int]]:

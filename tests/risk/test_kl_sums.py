@@ -11,12 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
+from crowdgate.interval import Interval
 from crowdgate.noise import laplace_quantile
 from crowdgate.risk import kl_sums
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_ranges import least_kl, most_kl
-from crowdgate.risk.kl_sums import CellSums, Interval, NoisyFigures, SumGrid, consistent, noisy_figures, noisy_sums
+from crowdgate.risk.kl_sums import CellSums, NoisyFigures, SumGrid, consistent, noisy_figures, noisy_sums
 from tests.examples import examples
 
 Table = tuple[int, ...]

@@ -116,8 +116,8 @@ def improvement_limits(
     def refuted(gains: Floats) -> bool:
         return _log_capital(gains, on_largest=on_largest) >= least
 
-    lower = _last(_by_half(lambda c: refuted(_above(a, b, p, c) / most), rises=False), 1.0, -_FARTHEST)
-    upper = _last(_by_half(lambda c: refuted(_below(a, b, p, c, greatest)), rises=True), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
+    lower = _last(lambda c: refuted(_above(a, b, p, c) / most), 1.0, -_FARTHEST)
+    upper = _last(lambda c: refuted(_below(a, b, p, c, greatest)), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
 
 
@@ -164,7 +164,6 @@ def people_improvement_limits(people: PairedGuesses | SeparateGuesses, alpha: Nu
         gains = sign * values
         return _log_capital(gains / max(1.0, -float(gains.min()) * (1 + 2 * _ROUNDED)), times) >= least
 
-    # not by half: for separate guesses -1 can be refuted while a number far below it is not
     lower = _last(lambda c: refuted(c, 1.0), 1.0, -_FARTHEST)
     upper = _last(lambda c: refuted(c, -1.0), -_FARTHEST, 1.0 - _NEAR_ENOUGH)
     return (-math.inf if lower == -_FARTHEST else lower), (upper if upper < 1.0 - 2 * _NEAR_ENOUGH else 1.0)
@@ -228,18 +227,6 @@ def _within(part: Shares, whole: Shares, most: float) -> tuple[Floats, Floats]:
     if a.shape != p.shape or not (a <= p).all():
         raise ValueError("a part must not be more than the whole")
     return a, p
-
-
-def _by_half(refuted: Callable[[float], bool], *, rises: bool) -> Callable[[float], bool]:
-    """Return `refuted`, of which each answer holds for all larger numbers (`rises`), or all smaller ones, with the
-    answers that follow from the one at -1: half of those that a search from -2^60 to 1 asks for."""
-    middle = refuted(-1.0)
-
-    def found(c: float) -> bool:
-        settled = (c > -1.0) == rises if middle else (c < -1.0) == rises
-        return middle if settled else refuted(c)
-
-    return found
 
 
 def _last(refuted: Callable[[float], bool], bad: float, good: float) -> float:

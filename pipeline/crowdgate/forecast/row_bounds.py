@@ -14,9 +14,10 @@ from math import ceil, hypot, sqrt
 from typing import TYPE_CHECKING
 
 from crowdgate.errors import Code, ConfigurationError
+from crowdgate.interval import Interval
 from crowdgate.planning.bundle import kind_of, problem_at
 from crowdgate.planning.plan import plan_policy, plan_release
-from crowdgate.public_counts.rows_per_person import EstimateWithLimits, RowsPerPerson, Truncation, read_rows_per_person
+from crowdgate.public_counts.rows_per_person import RowsPerPerson, Truncation, read_rows_per_person
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,11 +38,11 @@ class BoundError:
     rows that are left out."""
 
     noise: float
-    whole: EstimateWithLimits
+    whole: Interval
 
 
 @dataclass(frozen=True)
-class JudgedBound:
+class BoundWithErrors:
     """A bound on rows per person: what it leaves out, and the errors of the total and of a typical cell (None: the
     policy publishes no such count)."""
 
@@ -68,7 +69,7 @@ class RowBounds:
 
     plan: Plan
     source: RowsPerPerson
-    bounds: Sequence[JudgedBound]
+    bounds: Sequence[BoundWithErrors]
 
     @property
     def best_of_total(self) -> BestBound | None:
@@ -81,12 +82,12 @@ class RowBounds:
         return best_bound([(each.truncation.rows, each.cell) for each in self.bounds])
 
     @property
-    def people(self) -> EstimateWithLimits:
+    def people(self) -> Interval:
         """The number of people that the release counts."""
         return self.source.people(len(self.bounds))
 
     @property
-    def at_most(self) -> EstimateWithLimits:
+    def at_most(self) -> Interval:
         """The share of people with `most` rows or more, of whom further rows are unknown."""
         return self.bounds[-1].truncation.people
 
@@ -96,19 +97,19 @@ def row_bounds(policy: Path, folder: Path) -> RowBounds:
     published.
 
     Raises ConfigurationError if every person of the policy's contract has one row, or must have, or the release has no
-    such counts,
-    and VerificationFailed for a folder that is no release.
+    such counts, and VerificationFailed for a folder that is no release.
     """
     plan = plan_policy(policy)
     _check_rows(plan.bundle)
     source = read_rows_per_person(folder)
-    found = source.truncations(judged_bounds(source.most))
-    errors = [_count_errors(plan.bundle, each.rows) for each in found]
-    bounds = (judged(each, source.variance_left_out(each.rows), own) for each, own in zip(found, errors, strict=True))
-    return RowBounds(plan, source, list(bounds))
+    bounds = [
+        bound_with_errors(each, source.variance_left_out(each.rows), _count_errors(plan.bundle, each.rows))
+        for each in source.truncations(candidate_bounds(source.most))
+    ]
+    return RowBounds(plan, source, bounds)
 
 
-def judged_bounds(most: int) -> list[int]:
+def candidate_bounds(most: int) -> list[int]:
     """Return the bounds that are judged, from 1 to `most` - 1: all small ones, and larger ones in steps."""
     found = list(range(1, min(EACH, most - 1) + 1))
     while found[-1] < most - 1:
@@ -124,18 +125,18 @@ def _check_rows(bundle: Bundle) -> None:
         raise ConfigurationError(problem_at(bundle, ("spec", "contract"), found, expected, None, Code.CONTRADICTION))
 
 
-def judged(found: Truncation, variance: float, errors: CountErrors | None) -> JudgedBound:
+def bound_with_errors(found: Truncation, variance: float, errors: CountErrors | None) -> BoundWithErrors:
     """Return a bound with the errors of counts, from the variance of the estimated rows left out and the standard
     errors of the noise on counts."""
     if errors is None:
-        return JudgedBound(found)
+        return BoundWithErrors(found)
     total = _error(found.left_out, variance, 1.0, errors.total)
     cells = sum(cells for cells, _ in errors.tables)
     if not cells:
-        return JudgedBound(found, total)
+        return BoundWithErrors(found, total)
     lacking = sqrt(sum(1 / each for each, _ in errors.tables) / cells)
     noise = sqrt(sum(each * error**2 for each, error in errors.tables) / cells)
-    return JudgedBound(found, total, _error(found.left_out, variance, lacking, noise))
+    return BoundWithErrors(found, total, _error(found.left_out, variance, lacking, noise))
 
 
 def _count_errors(bundle: Bundle, rows: int) -> CountErrors | None:
@@ -150,7 +151,7 @@ def _count_errors(bundle: Bundle, rows: int) -> CountErrors | None:
     return kind_of(bundle).count_errors(planned.mechanism)
 
 
-def _error(left_out: EstimateWithLimits, variance: float, part: float, noise: float) -> BoundError:
+def _error(left_out: Interval, variance: float, part: float, noise: float) -> BoundError:
     """Return the error of a number that lacks this part of the rows left out, of whose estimate this is the variance.
 
     The variance is added to the square of the estimate: the expected square of what is left out, given the estimate.
@@ -158,7 +159,7 @@ def _error(left_out: EstimateWithLimits, variance: float, part: float, noise: fl
     """
     expected = hypot(left_out.value, sqrt(variance))
     value, low, high = (hypot(part * each, noise) for each in (expected, left_out.low, left_out.high))
-    return BoundError(noise, EstimateWithLimits(min(max(value, low), high), low, high))
+    return BoundError(noise, Interval(min(max(value, low), high), low, high))
 
 
 def best_bound(errors: Sequence[tuple[int, BoundError | None]]) -> BestBound | None:

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from crowdgate.forecast.row_bounds import BestBound, BoundError, JudgedBound, RowBounds
+from crowdgate.forecast.row_bounds import BestBound, BoundError, BoundWithErrors, RowBounds
+from crowdgate.interval import Interval
 from crowdgate.kind.listing import text_listing
 from crowdgate.kind.section import Section
 from crowdgate.number_text import Rounding, decimal, rounded, whole
 from crowdgate.planning.truncation_gate import gate_limit, recommended_gate, stated_gate
 from crowdgate.public_counts.figures import other_population
-from crowdgate.public_counts.rows_per_person import EstimateWithLimits
 from crowdgate.report.report import Report
 
 TITLES = (("rows of a person", "d"), "people with more rows", "rows left out")
@@ -153,7 +153,7 @@ def _possible(best: BestBound, last: int) -> str:
     return f"{best.low} to {best.high}{' or more' if best.high == last else ''}"
 
 
-def _row(each: JudgedBound) -> list[str | int | None]:
+def _row(each: BoundWithErrors) -> list[str | int | None]:
     found = each.truncation
     return [found.rows, _shares(found.people), _shares(found.row_share), *_error(each.total), *_error(each.cell)]
 
@@ -162,12 +162,12 @@ def _error(found: BoundError | None) -> tuple[str | None, str | None]:
     return (None, None) if found is None else (_number(found.noise, Rounding.NEAREST), _error_text(found.whole))
 
 
-def _shares(found: EstimateWithLimits) -> str:
+def _shares(found: Interval) -> str:
     low, high = decimal(100 * found.low, 3, Rounding.DOWN), decimal(100 * found.high, 3, Rounding.UP)
     return f"{rounded(round(100 * found.value, LEAST_DIGITS), 3)} % ({low} to {high})"
 
 
-def _error_text(found: EstimateWithLimits) -> str:
+def _error_text(found: Interval) -> str:
     value, low, high = (_number(*each) for each in zip(vars(found).values(), _ROUNDINGS, strict=True))
     return f"{value} ({low} to {high})"
 

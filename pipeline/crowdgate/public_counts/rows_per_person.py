@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.interval import Interval
 from crowdgate.limits import MOST_ROWS_EACH
 from crowdgate.public_counts.ratio_intervals import ratio_interval
 
@@ -29,24 +30,15 @@ PER_BOUND = 4
 
 
 @dataclass(frozen=True)
-class EstimateWithLimits:
-    """An estimate with its confidence limits."""
-
-    value: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Truncation:
     """The effect of a bound of `rows` rows per person: the number and the share of people who have more rows, the share
     of rows that is left out, and the number of these rows. Rows are the first `most` of each person."""
 
     rows: int
-    truncated: EstimateWithLimits
-    people: EstimateWithLimits
-    row_share: EstimateWithLimits
-    left_out: EstimateWithLimits
+    truncated: Interval
+    people: Interval
+    row_share: Interval
+    left_out: Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +57,7 @@ class RowsPerPerson:
         """The numbers of rows, from 0 to `most`."""
         return np.arange(self.most + 1, dtype=np.float64)
 
-    def people(self, bounds: int) -> EstimateWithLimits:
+    def people(self, bounds: int) -> Interval:
         """Return the number of people, in an answer for so many bounds."""
         return self._number(np.ones_like(self.numbers), self._width(bounds))
 
@@ -94,18 +86,18 @@ class RowsPerPerson:
     def _covariance(self, one: Floats, other: Floats) -> float:
         return float(one @ self.counts.covariance @ other)
 
-    def _number(self, part: Floats, width: float) -> EstimateWithLimits:
+    def _number(self, part: Floats, width: float) -> Interval:
         """Return a weighted sum of counts, from 0 on."""
         found, spread = float(part @ self.counts.estimates), width * self._covariance(part, part) ** 0.5
-        return EstimateWithLimits(*(max(each, 0.0) for each in (found, found - spread, found + spread)))
+        return Interval(*(max(each, 0.0) for each in (found, found - spread, found + spread)))
 
-    def _share(self, part: Floats, whole: Floats, width: float) -> EstimateWithLimits:
+    def _share(self, part: Floats, whole: Floats, width: float) -> Interval:
         """Return a weighted sum of counts as a share of another one, from 0 to 1."""
         top, bottom = (float(each @ self.counts.estimates) for each in (part, whole))
         variances = self._covariance(part, part), self._covariance(whole, whole)
         low, high = ratio_interval(top, bottom, variances, self._covariance(part, whole), width)
         value = top / bottom if bottom > 0 else 0.0
-        return EstimateWithLimits(*(min(max(each, 0.0), 1.0) for each in (value, low, high)))
+        return Interval(*(min(max(each, 0.0), 1.0) for each in (value, low, high)))
 
 
 def read_rows_per_person(folder: Path) -> RowsPerPerson:

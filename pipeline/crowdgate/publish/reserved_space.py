@@ -30,6 +30,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Error numbers of an operating system for a file that can't grow."""
 _CHUNK = 1 << 16
 _AT_ONCE = 1 << 28
+"""Bytes that are given up at once: more than a ledger and a private record need."""
 Shrink = Callable[[int], bool]
 """A function that gives up at least so many bytes of reserved space, and returns whether there were any."""
 

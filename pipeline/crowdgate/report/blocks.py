@@ -4,20 +4,17 @@ import html
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from crowdgate.kind.band import Band
 from crowdgate.kind.listing import Listing
 from crowdgate.kind.picture import Picture
 from crowdgate.kind.rule_row import in_order, rules_listing
 from crowdgate.kind.section import Paragraph, Section
-from crowdgate.number_text import current_mark
 from crowdgate.report import paragraph_text, safe_cell
 from crowdgate.report.band import band_html, band_markdown
 from crowdgate.report.pictures import draw_picture, picture_table
 from crowdgate.report.rule_table import rules_html
 from crowdgate.report.svg import SvgPicture
-from crowdgate.system.extras import PAGE, need
 
 _BEGINS_A_LIST = re.compile(r"^(\d{1,9}(?=[.)](?:\s|$))|(?=[-+=]+(?:\s|$)))")
 
@@ -81,24 +78,12 @@ def _heading(section: Section) -> PageBlock:
 
 def _picture(picture: Picture, level: str) -> Iterator[PageBlock]:
     yield PageBlock(f"{level} {paragraph_text(picture.title)}")
-    yield PageBlock(draw=lambda: _drawn(picture))
+    yield PageBlock(draw=lambda: draw_picture(picture))
     limits = "; ".join(each.name for each in picture.limits)
     yield from (
         PageBlock(markdown_paragraph(each)) for each in (picture.note, f"Marked: {limits}." if limits else "") if each
     )
     yield PageBlock(markdown_table(picture_table(picture)), folded=True)
-
-
-def _drawn(picture: Picture) -> SvgPicture:
-    """Return a picture as SVG. An index has pages of many runs, and half of their pictures are alike."""
-    need(PAGE, "--page")
-    return _last_drawn(picture, (current_mark(), repr(picture)))
-
-
-@lru_cache(maxsize=64)
-def _last_drawn(picture: Picture, texts: tuple[str, str]) -> SvgPicture:
-    del texts  # they differ where equal numbers are written differently: with another decimal mark, or 1 and 1.0
-    return draw_picture(picture)
 
 
 def _listing(listing: Listing, level: str) -> Iterator[PageBlock]:

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
+from crowdgate.interval import Interval
 from crowdgate.noise import CountNoise, laplace_quantile
-from crowdgate.risk.kl_sums import ALPHA, FINEST, GREATEST, LIMIT, OUTWARDS, Interval
+from crowdgate.risk.kl_sums import ALPHA, FINEST, GREATEST, LIMIT, OUTWARDS
 
 RATES = (Fraction(1), Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 """Probability with which everybody takes part, for each point."""

@@ -47,6 +47,7 @@ from functools import cached_property
 from math import ceil, log
 
 from crowdgate.accounting.numbers import whole
+from crowdgate.interval import Interval
 from crowdgate.limits import MOST_PEOPLE, MOST_ROWS_EACH
 from crowdgate.noise import CountNoise, laplace_quantile
 from crowdgate.risk.kl_ranges import greatest_collision, least_collision, least_kl, most_collision, most_kl
@@ -62,15 +63,6 @@ LIMIT = 1 << 62
 _DIGITS = Context(prec=60)
 OUTWARDS = 1e-12
 """A relative distance far above the rounding errors of a few operations, by which limits are moved outwards."""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A figure and its confidence limits."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True)

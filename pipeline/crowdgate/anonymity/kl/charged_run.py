@@ -23,6 +23,7 @@ from crowdgate.anonymity.kl.index import file_name
 from crowdgate.anonymity.kl.subject import EntrySubject
 from crowdgate.contracts.csv_file import MOST_BYTES
 from crowdgate.errors import ConfigurationError, LedgerRefused, Problem
+from crowdgate.interval import Interval
 from crowdgate.ledger.ledger import Budget, ChargeRequest, Entry, Ledger, Reservation, Spend, State
 from crowdgate.ledger.private import write_private
 from crowdgate.limits import LEAST_POPULATION
@@ -31,7 +32,7 @@ from crowdgate.number_text import exact_text
 from crowdgate.planning.crash_guard import guarded_step
 from crowdgate.planning.crashed_run import crashed_refusal
 from crowdgate.risk.kl_curve import SUMS_ALPHA, SUMS_SHARE, CurveGrid, UniqueSharePoint, noisy_curve
-from crowdgate.risk.kl_sums import ALPHA, Interval, NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
+from crowdgate.risk.kl_sums import ALPHA, NoisyFigures, SumGrid, noisy_figures, noisy_sums, rows_interval
 from crowdgate.sampling import SecretKey
 from crowdgate.signing.keys import PublicKey, SigningKey
 from crowdgate.signing.statement import LedgerPlace

@@ -16,6 +16,7 @@ from crowdgate.arrays import Floats, Integers
 from crowdgate.contracts.contract import Contract
 from crowdgate.errors import ConfigurationError, FileFault, Problem
 from crowdgate.histogram import Histogram
+from crowdgate.interval import Interval
 from crowdgate.kind.forecast import Basis
 from crowdgate.kind.prior import ExpectedCounts
 from crowdgate.ledger.key import draw_key
@@ -28,7 +29,7 @@ from crowdgate.publish.publisher import file_digest
 from crowdgate.risk.bins import Bins
 from crowdgate.risk.kl import collision_excess, kl_to_uniform
 from crowdgate.risk.kl_curve import UniqueSharePoint, curve_of_cells
-from crowdgate.risk.kl_sums import Interval, consistent
+from crowdgate.risk.kl_sums import consistent
 from crowdgate.sources import open_source
 from crowdgate.sources.counting import CountingTask, count_table, histograms, serial
 from crowdgate.verification.release import verify

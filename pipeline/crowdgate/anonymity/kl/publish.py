@@ -26,6 +26,7 @@ from crowdgate.anonymity.kl.entry import (
 from crowdgate.anonymity.kl.figures import figures_of_release, figures_of_table
 from crowdgate.anonymity.kl.subject import EntrySubject, read_entry_subject
 from crowdgate.errors import ConfigurationError, Problem
+from crowdgate.interval import Interval
 from crowdgate.ledger.key import draw_key
 from crowdgate.noise import CountNoise, discrete_laplace
 from crowdgate.planning.budget_values import stated_budget
@@ -35,7 +36,7 @@ from crowdgate.policy.files import budget_of_contract, working_copy
 from crowdgate.policy.values import exact_number
 from crowdgate.publish.trial_publication import probe
 from crowdgate.risk.kl_curve import UniqueSharePoint
-from crowdgate.risk.kl_sums import Interval, NoisyFigures
+from crowdgate.risk.kl_sums import NoisyFigures
 from crowdgate.settings import configured_key
 from crowdgate.signing.keys import PublicKey, SigningKey, public_keys
 from crowdgate.sources import open_source
